@@ -94,8 +94,8 @@ const (
 	DoneCollective                 // nonblocking or persistent collective
 	DoneOneSided
 	DoneIO
-	DoneOther  // generalised request, Comm_idup, …
-	DoneFreed  // MPI_Request_free: will never be seen to complete
+	DoneOther   // generalised request, Comm_idup, …
+	DoneFreed   // MPI_Request_free: will never be seen to complete
 	DonePending // named by the call, but not complete when it returned or died
 )
 
