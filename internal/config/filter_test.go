@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mpitrace/mpitrace/mpi"
+)
+
+func TestFilter(t *testing.T) {
+	for _, tt := range []struct {
+		filter string
+		on     []string
+		off    []string
+	}{
+		{"all", []string{"MPI_Send", "MPI_Bcast", "MPI_Init"}, nil},
+		{"p2p", []string{"MPI_Send", "MPI_Iprobe", "MPI_Init", "MPI_Finalize", "MPI_Pcontrol"}, []string{"MPI_Bcast"}},
+		{"p2p,-MPI_Iprobe", []string{"MPI_Send"}, []string{"MPI_Iprobe", "MPI_Bcast"}},
+		{"-MPI_Iprobe", []string{"MPI_Send", "MPI_Bcast"}, []string{"MPI_Iprobe"}},
+		{"-mpi_*probe", []string{"MPI_Send"}, []string{"MPI_Iprobe", "MPI_Probe", "MPI_Mprobe"}},
+		{"-p2p,MPI_Send", []string{"MPI_Send", "MPI_Bcast"}, []string{"MPI_Recv"}},
+		{"MPI_Comm_*", []string{"MPI_Comm_rank", "MPI_Comm_split"}, []string{"MPI_Send"}},
+		{"MPI_?send", []string{"MPI_Isend", "MPI_Bsend"}, []string{"MPI_Send", "MPI_Isendrecv"}},
+		{"Collective, IO", []string{"MPI_Bcast", "MPI_File_open"}, []string{"MPI_Send"}},
+		{"-all,MPI_Wait", []string{"MPI_Wait"}, []string{"MPI_Init", "MPI_Send"}},
+		{"p2p,-MPI_Pcontrol", []string{"MPI_Send"}, []string{"MPI_Pcontrol"}},
+	} {
+		f, err := ParseFilter(tt.filter)
+		if err != nil {
+			t.Errorf("%s: %v", tt.filter, err)
+			continue
+		}
+		for _, name := range tt.on {
+			if !f.Records(function(t, name)) {
+				t.Errorf("%s leaves out %s", tt.filter, name)
+			}
+		}
+		for _, name := range tt.off {
+			if f.Records(function(t, name)) {
+				t.Errorf("%s records %s", tt.filter, name)
+			}
+		}
+	}
+}
+
+func TestMatch(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, name string
+		want          bool
+	}{
+		{"", "", true},
+		{"*", "", true},
+		{"A*", "a", true},
+		{"A*C", "abcbc", true},
+		{"A*C", "abcb", false},
+		{"?", "", false},
+		{"*?", "x", true},
+		{"**X", "yyx", true},
+		{"X", "xy", false},
+	} {
+		if got := match(tt.pattern, tt.name); got != tt.want {
+			t.Errorf("match(%q, %q) = %v", tt.pattern, tt.name, got)
+		}
+	}
+}
+
+// A pattern of stars must not keep a job from starting.
+func TestMatchIsNotExponential(t *testing.T) {
+	begin := time.Now()
+	match(strings.Repeat("*A", 2000), strings.Repeat("a", 1999)+"b")
+	if d := time.Since(begin); d > 5*time.Second {
+		t.Errorf("took %v", d)
+	}
+}
+
+// function is a row as the table has it.
+func function(t *testing.T, name string) *mpi.Func {
+	t.Helper()
+	for _, fn := range []mpi.Func{
+		{Name: "MPI_Bcast", Family: mpi.Collective},
+		{Name: "MPI_Bsend", Family: mpi.P2P},
+		{Name: "MPI_Comm_rank", Family: mpi.Query},
+		{Name: "MPI_Comm_split", Family: mpi.Communicator},
+		{Name: "MPI_File_open", Family: mpi.IO},
+		{Name: "MPI_Finalize", Family: mpi.Environment, Role: mpi.RoleSetup},
+		{Name: "MPI_Init", Family: mpi.Environment, Role: mpi.RoleSetup},
+		{Name: "MPI_Iprobe", Family: mpi.P2P},
+		{Name: "MPI_Isend", Family: mpi.P2P},
+		{Name: "MPI_Isendrecv", Family: mpi.P2P},
+		{Name: "MPI_Mprobe", Family: mpi.P2P},
+		{Name: "MPI_Pcontrol", Family: mpi.Control},
+		{Name: "MPI_Probe", Family: mpi.P2P},
+		{Name: "MPI_Recv", Family: mpi.P2P},
+		{Name: "MPI_Send", Family: mpi.P2P},
+		{Name: "MPI_Wait", Family: mpi.Completion},
+	} {
+		if fn.Name == name {
+			return &fn
+		}
+	}
+	t.Fatalf("no row for %s", name)
+	return nil
+}
