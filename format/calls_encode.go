@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package format
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// callsEncoder turns Calls into the payload of a calls block. It keeps its
+// buffers from block to block.
+type callsEncoder struct {
+	columnWriter
+	values []uint64
+}
+
+// callsShape is what a block's header and its checks need to know of Calls.
+type callsShape struct {
+	thread           uint32
+	timeMin, timeMax int64
+	requests, done   int
+}
+
+// shape checks that c is whole: lengths agree, indices are within.
+func (c *Calls) shape() (s callsShape, err error) {
+	n := len(c.Index)
+	if len(c.Begin) != n || len(c.End) != n {
+		return s, fmt.Errorf("calls with %d indices, %d begins, %d ends", n, len(c.Begin), len(c.End))
+	}
+	s.timeMin, s.timeMax = math.MaxInt64, math.MinInt64
+	for i, x := range c.Index {
+		if int(x) >= len(c.Sigs) {
+			return s, fmt.Errorf("call %d has signature %d of %d", i, x, len(c.Sigs))
+		}
+		sig := &c.Sigs[x]
+		s.done += int(sig.NDone)
+		if sig.Flags&FlagRequest != 0 {
+			s.requests++
+		}
+		last := c.End[i]
+		if sig.Flags&FlagInFlight != 0 {
+			last = c.Begin[i]
+		}
+		s.timeMin = min(s.timeMin, c.Begin[i])
+		s.timeMax = max(s.timeMax, last)
+	}
+	if n == 0 {
+		s.timeMin, s.timeMax = 0, 0
+	}
+	if len(c.Request) != s.requests {
+		return s, fmt.Errorf("%d calls have a request, but there are %d request numbers", s.requests, len(c.Request))
+	}
+	if len(c.DoneIndex) != s.done || len(c.DoneRequest) != s.done {
+		return s, fmt.Errorf("calls completed %d requests, but there are %d and %d", s.done, len(c.DoneIndex), len(c.DoneRequest))
+	}
+	for i, x := range c.DoneIndex {
+		if int(x) >= len(c.DoneSigs) {
+			return s, fmt.Errorf("completed request %d has signature %d of %d", i, x, len(c.DoneSigs))
+		}
+	}
+	s.thread = noThread
+	if len(c.Sigs) > 0 {
+		s.thread = c.Sigs[0].Thread
+		for i := range c.Sigs {
+			if c.Sigs[i].Thread != s.thread {
+				s.thread = noThread
+				break
+			}
+		}
+	}
+	return s, nil
+}
+
+// fits says whether a block can hold c.
+func (c *Calls) fits(s callsShape) bool {
+	if len(c.Index) > MaxBlockCalls || len(c.Sigs) > MaxBlockCalls || s.done > MaxBlockDone || len(c.DoneSigs) > s.done {
+		return false
+	}
+	args := 0
+	for i := range c.Sigs {
+		args += len(c.Sigs[i].Args)
+	}
+	return args <= maxBlockArgs
+}
+
+// maxBlockArgs keeps the argument column within MaxUnpacked.
+const maxBlockArgs = MaxUnpacked / binary.MaxVarintLen64
+
+// optional maps an integer that may be missing (none) to 0, others above.
+func optional(v, none int64) uint64 {
+	if v == none {
+		return 0
+	}
+	return zigzag(v) + 1
+}
+
+// encode appends c's payload to b. c fits a block.
+func (e *callsEncoder) encode(b []byte, c *Calls) []byte {
+	e.reset()
+	e.times(c)
+	v := e.values[:0]
+	for _, x := range c.Index {
+		v = append(v, uint64(x))
+	}
+	e.put(colIndex, v)
+
+	v = v[:0]
+	prev := uint64(0)
+	for _, r := range c.Request {
+		v = append(v, zigzag(int64(r-prev)))
+		prev = r
+	}
+	e.put(colRequest, v)
+	e.values = v
+
+	e.sigs(c.Sigs)
+	e.done(c)
+
+	b = binary.AppendUvarint(b, uint64(len(c.Sigs)))
+	b = binary.AppendUvarint(b, uint64(len(c.DoneSigs)))
+	b = binary.AppendUvarint(b, uint64(e.columns))
+	b = append(b, e.directory...)
+	return append(b, e.data...)
+}
+
+func (e *callsEncoder) times(c *Calls) {
+	gap, prev := e.values[:0], int64(0)
+	for i, begin := range c.Begin {
+		gap = append(gap, zigzag(begin-prev))
+		prev = begin
+		if c.Sigs[c.Index[i]].Flags&FlagInFlight == 0 {
+			prev = c.End[i]
+		}
+	}
+	e.put(colGap, gap)
+	duration := gap[:0]
+	for i, begin := range c.Begin {
+		d := uint64(0)
+		if c.Sigs[c.Index[i]].Flags&FlagInFlight == 0 {
+			d = zigzag(c.End[i] - begin)
+		}
+		duration = append(duration, d)
+	}
+	e.put(colDuration, duration)
+	e.values = duration
+}
+
+func (e *callsEncoder) sigs(sigs []Sig) {
+	field(e, colFunc, sigs, func(s *Sig) uint64 { return uint64(s.Func) })
+	field(e, colFlags, sigs, func(s *Sig) uint64 { return uint64(s.Flags) })
+	field(e, colThread, sigs, func(s *Sig) uint64 { return uint64(s.Thread) })
+	field(e, colComm, sigs, func(s *Sig) uint64 { return uint64(s.Comm) })
+	field(e, colWin, sigs, func(s *Sig) uint64 { return uint64(s.Win) })
+	field(e, colFile, sigs, func(s *Sig) uint64 { return uint64(s.File) })
+	field(e, colDatatype, sigs, func(s *Sig) uint64 { return uint64(s.Datatype) })
+	field(e, colOp, sigs, func(s *Sig) uint64 { return uint64(s.Op) })
+	field(e, colSite, sigs, func(s *Sig) uint64 { return uint64(s.Site) })
+	field(e, colPeer, sigs, func(s *Sig) uint64 { return optional(int64(s.Peer), int64(NoRank)) })
+	field(e, colTag, sigs, func(s *Sig) uint64 { return optional(int64(s.Tag), int64(NoTag)) })
+	field(e, colRoot, sigs, func(s *Sig) uint64 { return optional(int64(s.Root), int64(NoRank)) })
+	field(e, colCount, sigs, func(s *Sig) uint64 { return optional(s.Count, NoCount) })
+	field(e, colBytes, sigs, func(s *Sig) uint64 { return optional(s.Bytes, NoCount) })
+	field(e, colError, sigs, func(s *Sig) uint64 { return zigzag(int64(s.Error)) })
+	field(e, colNDone, sigs, func(s *Sig) uint64 { return uint64(s.NDone) })
+	field(e, colNArgs, sigs, func(s *Sig) uint64 { return uint64(len(s.Args)) })
+
+	v := e.values[:0]
+	for i := range sigs {
+		for _, a := range sigs[i].Args {
+			v = append(v, zigzag(a))
+		}
+	}
+	e.put(colArgs, v)
+	e.values = v
+
+	second := false
+	for i := range sigs {
+		second = second || sigs[i].Second != nil
+	}
+	if !second {
+		return
+	}
+	field(e, colSecond, sigs, func(s *Sig) uint64 {
+		if s.Second != nil {
+			return 1
+		}
+		return 0
+	})
+	sides := func(id columnID, get func(s *Side) uint64) {
+		v := e.values[:0]
+		for i := range sigs {
+			if s := sigs[i].Second; s != nil {
+				v = append(v, get(s))
+			}
+		}
+		e.put(id, v)
+		e.values = v
+	}
+	sides(colSecondPeer, func(s *Side) uint64 { return optional(int64(s.Peer), int64(NoRank)) })
+	sides(colSecondTag, func(s *Side) uint64 { return optional(int64(s.Tag), int64(NoTag)) })
+	sides(colSecondDatatype, func(s *Side) uint64 { return uint64(s.Datatype) })
+	sides(colSecondCount, func(s *Side) uint64 { return optional(s.Count, NoCount) })
+	sides(colSecondBytes, func(s *Side) uint64 { return optional(s.Bytes, NoCount) })
+	sides(colSecondDisp, func(s *Side) uint64 { return zigzag(s.Disp) })
+}
+
+func (e *callsEncoder) done(c *Calls) {
+	sigs := c.DoneSigs
+	field(e, colDoneKind, sigs, func(s *DoneSig) uint64 { return uint64(s.Kind) })
+	field(e, colDoneFlags, sigs, func(s *DoneSig) uint64 { return uint64(s.Flags) })
+	field(e, colDoneSource, sigs, func(s *DoneSig) uint64 { return optional(int64(s.Source), int64(NoRank)) })
+	field(e, colDoneTag, sigs, func(s *DoneSig) uint64 { return optional(int64(s.Tag), int64(NoTag)) })
+	field(e, colDoneBytes, sigs, func(s *DoneSig) uint64 { return optional(s.Bytes, NoCount) })
+	field(e, colDoneError, sigs, func(s *DoneSig) uint64 { return zigzag(int64(s.Error)) })
+
+	v := e.values[:0]
+	for _, x := range c.DoneIndex {
+		v = append(v, uint64(x))
+	}
+	e.put(colDoneIndex, v)
+	v = v[:0]
+	prev := uint64(0)
+	for _, r := range c.DoneRequest {
+		v = append(v, zigzag(int64(r-prev)))
+		prev = r
+	}
+	e.put(colDoneRequest, v)
+	e.values = v
+}
+
+// field stores one field of all elements of s as a column.
+func field[T any](e *callsEncoder, id columnID, s []T, get func(*T) uint64) {
+	v := e.values[:0]
+	for i := range s {
+		v = append(v, get(&s[i]))
+	}
+	e.put(id, v)
+	e.values = v
+}
