@@ -40,7 +40,7 @@ func (c *Calls) shape() (s callsShape, err error) {
 		}
 		last := c.End[i]
 		if sig.Flags&FlagInFlight != 0 {
-			last = c.Begin[i]
+			last = math.MaxInt64
 		}
 		s.timeMin = min(s.timeMin, c.Begin[i])
 		s.timeMax = max(s.timeMax, last)

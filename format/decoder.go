@@ -26,6 +26,10 @@ func (r *Reader) NewDecoder() *Decoder {
 	return d
 }
 
+// Reset makes the Decoder read calls of r from now on: one Decoder can serve
+// the files of thousands of ranks.
+func (d *Decoder) Reset(r *Reader) { d.r = r }
+
 func newDecoderBuffers() (*Decoder, error) {
 	z, err := newZstdDecoder()
 	if err != nil {

@@ -18,7 +18,7 @@ type BlockInfo struct {
 	FirstSeq uint64
 	Calls    int
 	TimeMin  int64 // smallest begin
-	TimeMax  int64 // largest end, or begin of a call that never returned
+	TimeMax  int64 // largest end; the largest int64 if a call never returned
 }
 
 // indexEncoder builds the index block as blocks are written.
