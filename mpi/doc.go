@@ -11,3 +11,5 @@
 // The table's source is functions.txt in this folder; its head describes the
 // syntax of a row. Adding an MPI function is one row there, then go generate.
 package mpi
+
+//go:generate go run ./internal/gen

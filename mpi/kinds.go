@@ -2,16 +2,35 @@
 
 package mpi
 
-//go:generate go run golang.org/x/tools/cmd/stringer@v0.41.0 -type=Family,Kind,CType,Dir -linecomment -output=kinds_string.go
+// The names behind the constants of Dir, Side, Family, CType and Kind are what
+// String returns and what functions.txt says. The generator reads them here.
 
 // Dir says who writes an argument's target, seen from the MPI library.
 type Dir uint8
 
 // The directions.
 const (
-	In    Dir = iota // in
-	Out              // out
-	InOut            // inout
+	In      Dir = iota // in
+	Out                // out
+	InOut              // inout
+	NumDirs            // number of directions
+)
+
+// Side says which half of a communication an argument belongs to, where there
+// are several. Buffers carry it always, other arguments where the function has
+// more than one side.
+type Side uint8
+
+// The sides.
+const (
+	SideNone    Side = iota // none
+	SideSend                // send
+	SideRecv                // recv
+	SideOrigin              // origin
+	SideTarget              // target
+	SideResult              // result
+	SideCompare             // compare
+	NumSides                // number of sides
 )
 
 // Family groups functions as the MPI standard's chapters do. It is what
@@ -41,6 +60,7 @@ const (
 	Query                        // query
 	Pack                         // pack
 	Control                      // control
+	Conversion                   // conversion
 	NumFamilies                  // number of families
 )
 
@@ -78,6 +98,7 @@ const (
 	RoleLeaveAlone                   // must not be interposed (f2c/c2f, toint/fromint)
 	RoleSplitBegin                   // begins a split collective
 	RoleSplitEnd                     // ends a split collective
+	RoleObtains                      // returns a handle that may exist already (Comm_get_parent, Get_errhandler)
 )
 
 // CType is an ABI-neutral C type.
@@ -181,5 +202,6 @@ const (
 	KindNumber                   // number
 	KindTime                     // time
 	KindVarargs                  // varargs
+	KindToolConst                // tool-constant
 	NumKinds                     // number of kinds
 )
