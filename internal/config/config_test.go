@@ -33,7 +33,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: twice", s.Name)
 		}
 		seen[s.Name] = true
-		if s.Syntax == "" || s.Help == "" || strings.HasSuffix(s.Help, ".") {
+		if s.Syntax == "" || s.Brief == "" || s.Help == "" || strings.HasSuffix(s.Help, ".") {
 			t.Errorf("%s: syntax %q, help %q", s.Name, s.Syntax, s.Help)
 		}
 		if got, ok := Lookup(s.Name); !ok || got.Name != s.Name {
@@ -92,7 +92,7 @@ func TestProblems(t *testing.T) {
 		{"MPITRACE_PCONTROL=3", `MPITRACE_PCONTROL="3": not a convention (want levels or ipm); using levels`},
 		{"MPITRACE_OUTPUT=trace.%x", `MPITRACE_OUTPUT="trace.%x": "%x" is not a placeholder (want %r, %h, %p, %j or %%); using trace.%r`},
 		{"MPITRACE_OUTPUT=%r%", `MPITRACE_OUTPUT="%r%": ends in a single % (write %% for a percent sign); using trace.%r`},
-		{"MPITRACE_FILTER=p2p,Bananas", `MPITRACE_FILTER="p2p,Bananas": "Bananas" is no MPI function and no family; using all`},
+		{"MPITRACE_FILTER=p2p,MPI_Bananas", `MPITRACE_FILTER="p2p,MPI_Bananas": "MPI_Bananas" is no MPI function and no family; using all`},
 		{"MPITRACE_FILTER=p2p,,io", `MPITRACE_FILTER="p2p,,io": an empty name in the list (want function names, patterns and families: p2p,-MPI_Iprobe); using all`},
 	} {
 		c, problems := Parse([]string{tt.entry, "MPITRACE_QUIET="})

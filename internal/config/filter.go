@@ -56,10 +56,12 @@ func parseTerm(word string) (term, error) {
 		}
 	}
 	t.pattern = strings.ToUpper(name)
-	if !strings.HasPrefix(t.pattern, "MPI_") && !strings.ContainsAny(name, "*?") {
-		return t, fmt.Errorf("%q is no MPI function and no family", name)
+	for i := range mpi.All() {
+		if match(t.pattern, mpi.All()[i].Name) {
+			return t, nil
+		}
 	}
-	return t, nil
+	return t, fmt.Errorf("%q is no MPI function and no family", name)
 }
 
 // String is the list as it was given, or "all".
@@ -92,6 +94,12 @@ func (t *term) matches(fn *mpi.Func) bool {
 		return fn.Family == t.family
 	}
 	return match(t.pattern, fn.Name)
+}
+
+// MatchName tells whether a function's name is of the form of pattern, as
+// MPITRACE_FILTER takes it.
+func MatchName(pattern, name string) bool {
+	return match(strings.ToUpper(pattern), name)
 }
 
 // match tells whether name is of the form of pattern, which is upper case: *
