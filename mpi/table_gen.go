@@ -2071,7 +2071,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcounts", Datatype: "datatype"}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcounts", Own: true, Datatype: "datatype"}},
-			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TInt, Pointer: 1, Const: true, Array: &Length{Rule: LenCommSize}},
+			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TInt, Pointer: 1, Const: true, Array: &Length{Rule: LenLocalSize}},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
 			{Name: "op", Kind: KindOp, Dir: In, Type: TOp},
 			{Name: "comm", Kind: KindComm, Dir: In, Type: TComm},
@@ -2081,7 +2081,7 @@ var funcs = [NumFuncs + 1]Func{
 	199: {
 		ID: 199, Name: "MPI_Ireduce_scatter_block", Family: Collective, Role: RoleCollective | RoleStarts | RoleNonblocking, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
-			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenCommSize}}},
+			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenLocalSize}}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcount", Datatype: "datatype"}},
 			{Name: "recvcount", Kind: KindCount, Dir: In, Type: TInt},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
@@ -2093,7 +2093,7 @@ var funcs = [NumFuncs + 1]Func{
 	200: {
 		ID: 200, Name: "MPI_Ireduce_scatter_block_c", Family: Collective, Role: RoleCollective | RoleStarts | RoleNonblocking | RoleLarge, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
-			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenCommSize}}},
+			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenLocalSize}}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcount", Datatype: "datatype"}},
 			{Name: "recvcount", Kind: KindCount, Dir: In, Type: TCount},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
@@ -2107,7 +2107,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcounts", Datatype: "datatype"}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcounts", Own: true, Datatype: "datatype"}},
-			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TCount, Pointer: 1, Const: true, Array: &Length{Rule: LenCommSize}},
+			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TCount, Pointer: 1, Const: true, Array: &Length{Rule: LenLocalSize}},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
 			{Name: "op", Kind: KindOp, Dir: In, Type: TOp},
 			{Name: "comm", Kind: KindComm, Dir: In, Type: TComm},
@@ -2302,7 +2302,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcounts", Datatype: "datatype"}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcounts", Own: true, Datatype: "datatype"}},
-			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TInt, Pointer: 1, Const: true, Array: &Length{Rule: LenCommSize}},
+			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TInt, Pointer: 1, Const: true, Array: &Length{Rule: LenLocalSize}},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
 			{Name: "op", Kind: KindOp, Dir: In, Type: TOp},
 			{Name: "comm", Kind: KindComm, Dir: In, Type: TComm},
@@ -2311,7 +2311,7 @@ var funcs = [NumFuncs + 1]Func{
 	219: {
 		ID: 219, Name: "MPI_Reduce_scatter_block", Family: Collective, Role: RoleCollective | RoleBlocking, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
-			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenCommSize}}},
+			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenLocalSize}}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcount", Datatype: "datatype"}},
 			{Name: "recvcount", Kind: KindCount, Dir: In, Type: TInt},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
@@ -2322,7 +2322,7 @@ var funcs = [NumFuncs + 1]Func{
 	220: {
 		ID: 220, Name: "MPI_Reduce_scatter_block_c", Family: Collective, Role: RoleCollective | RoleBlocking | RoleLarge, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
-			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenCommSize}}},
+			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenLocalSize}}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcount", Datatype: "datatype"}},
 			{Name: "recvcount", Kind: KindCount, Dir: In, Type: TCount},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
@@ -2333,7 +2333,7 @@ var funcs = [NumFuncs + 1]Func{
 	221: {
 		ID: 221, Name: "MPI_Reduce_scatter_block_init", Family: Collective, Role: RoleCollective | RoleInits | RolePersistent, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
-			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenCommSize}}},
+			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenLocalSize}}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcount", Datatype: "datatype"}},
 			{Name: "recvcount", Kind: KindCount, Dir: In, Type: TInt},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
@@ -2346,7 +2346,7 @@ var funcs = [NumFuncs + 1]Func{
 	222: {
 		ID: 222, Name: "MPI_Reduce_scatter_block_init_c", Family: Collective, Role: RoleCollective | RoleInits | RolePersistent | RoleLarge, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
-			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenCommSize}}},
+			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcount", Datatype: "datatype", Times: &Length{Rule: LenLocalSize}}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcount", Datatype: "datatype"}},
 			{Name: "recvcount", Kind: KindCount, Dir: In, Type: TCount},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
@@ -2361,7 +2361,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcounts", Datatype: "datatype"}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcounts", Own: true, Datatype: "datatype"}},
-			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TCount, Pointer: 1, Const: true, Array: &Length{Rule: LenCommSize}},
+			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TCount, Pointer: 1, Const: true, Array: &Length{Rule: LenLocalSize}},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
 			{Name: "op", Kind: KindOp, Dir: In, Type: TOp},
 			{Name: "comm", Kind: KindComm, Dir: In, Type: TComm},
@@ -2372,7 +2372,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcounts", Datatype: "datatype"}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcounts", Own: true, Datatype: "datatype"}},
-			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TInt, Pointer: 1, Const: true, Array: &Length{Rule: LenCommSize}},
+			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TInt, Pointer: 1, Const: true, Array: &Length{Rule: LenLocalSize}},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
 			{Name: "op", Kind: KindOp, Dir: In, Type: TOp},
 			{Name: "comm", Kind: KindComm, Dir: In, Type: TComm},
@@ -2385,7 +2385,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "sendbuf", Kind: KindBuffer, Dir: In, Type: TVoid, Pointer: 1, Const: true, Side: SideSend, Holds: &Holding{Count: "recvcounts", Datatype: "datatype"}},
 			{Name: "recvbuf", Kind: KindBuffer, Dir: Out, Type: TVoid, Pointer: 1, Side: SideRecv, Holds: &Holding{Count: "recvcounts", Own: true, Datatype: "datatype"}},
-			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TCount, Pointer: 1, Const: true, Array: &Length{Rule: LenCommSize}},
+			{Name: "recvcounts", Kind: KindCount, Dir: In, Type: TCount, Pointer: 1, Const: true, Array: &Length{Rule: LenLocalSize}},
 			{Name: "datatype", Kind: KindDatatype, Dir: In, Type: TDatatype},
 			{Name: "op", Kind: KindOp, Dir: In, Type: TOp},
 			{Name: "comm", Kind: KindComm, Dir: In, Type: TComm},
@@ -3090,7 +3090,7 @@ var funcs = [NumFuncs + 1]Func{
 		ID: 282, Name: "MPI_Comm_remote_size", Family: Communicator, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
 			{Name: "comm", Kind: KindComm, Dir: In, Type: TComm},
-			{Name: "size", Kind: KindCount, Dir: Out, Type: TInt, Pointer: 1},
+			{Name: "size", Kind: KindNumber, Dir: Out, Type: TInt, Pointer: 1},
 		},
 	},
 	283: {
@@ -3111,7 +3111,7 @@ var funcs = [NumFuncs + 1]Func{
 		ID: 285, Name: "MPI_Comm_size", Family: Communicator, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
 			{Name: "comm", Kind: KindComm, Dir: In, Type: TComm},
-			{Name: "size", Kind: KindCount, Dir: Out, Type: TInt, Pointer: 1},
+			{Name: "size", Kind: KindNumber, Dir: Out, Type: TInt, Pointer: 1},
 		},
 	},
 	286: {
@@ -3156,7 +3156,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "local_group", Kind: KindGroup, Dir: In, Type: TGroup},
 			{Name: "local_leader", Kind: KindRank, Dir: In, Type: TInt},
-			{Name: "remote_group", Kind: KindGroup, Dir: In, Type: TGroup, Root: true},
+			{Name: "remote_group", Kind: KindGroup, Dir: In, Type: TGroup},
 			{Name: "remote_leader", Kind: KindRank, Dir: In, Type: TInt, Root: true},
 			{Name: "stringtag", Kind: KindString, Dir: In, Type: TChar, Pointer: 1, Const: true, Array: &Length{Rule: LenNulString}},
 			{Name: "info", Kind: KindInfo, Dir: In, Type: TInfo},
@@ -3257,7 +3257,7 @@ var funcs = [NumFuncs + 1]Func{
 		ID: 302, Name: "MPI_Group_size", Family: GroupFamily, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
 			{Name: "group", Kind: KindGroup, Dir: In, Type: TGroup},
-			{Name: "size", Kind: KindCount, Dir: Out, Type: TInt, Pointer: 1},
+			{Name: "size", Kind: KindNumber, Dir: Out, Type: TInt, Pointer: 1},
 		},
 	},
 	303: {
@@ -3331,7 +3331,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "comm", Kind: KindComm, Dir: In, Type: TComm},
 			{Name: "direction", Kind: KindDimension, Dir: In, Type: TInt},
-			{Name: "disp", Kind: KindDimension, Dir: In, Type: TInt},
+			{Name: "disp", Kind: KindNumber, Dir: In, Type: TInt},
 			{Name: "rank_source", Kind: KindRank, Dir: Out, Type: TInt, Pointer: 1},
 			{Name: "rank_dest", Kind: KindRank, Dir: Out, Type: TInt, Pointer: 1},
 		},
@@ -3354,7 +3354,7 @@ var funcs = [NumFuncs + 1]Func{
 	313: {
 		ID: 313, Name: "MPI_Dims_create", Family: Topology, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
-			{Name: "nnodes", Kind: KindCount, Dir: In, Type: TInt},
+			{Name: "nnodes", Kind: KindNumber, Dir: In, Type: TInt},
 			{Name: "ndims", Kind: KindCount, Dir: In, Type: TInt},
 			{Name: "dims", Kind: KindDimension, Dir: InOut, Type: TInt, Pointer: 1, Array: &Length{Rule: LenParam, Param: "ndims"}},
 		},
@@ -3593,7 +3593,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "session", Kind: KindSession, Dir: In, Type: TSession},
 			{Name: "info", Kind: KindInfo, Dir: In, Type: TInfo},
-			{Name: "n", Kind: KindCount, Dir: In, Type: TInt},
+			{Name: "n", Kind: KindIndex, Dir: In, Type: TInt},
 			{Name: "pset_len", Kind: KindStringLength, Dir: InOut, Type: TInt, Pointer: 1},
 			{Name: "pset_name", Kind: KindString, Dir: Out, Type: TChar, Pointer: 1, Array: &Length{Rule: LenParam, Param: "pset_len"}},
 		},
@@ -3654,7 +3654,7 @@ var funcs = [NumFuncs + 1]Func{
 	347: {
 		ID: 347, Name: "MPI_Type_create_darray", Family: DatatypeFamily, Role: RoleCreates, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
-			{Name: "size", Kind: KindCount, Dir: In, Type: TInt},
+			{Name: "size", Kind: KindNumber, Dir: In, Type: TInt},
 			{Name: "rank", Kind: KindRank, Dir: In, Type: TInt},
 			{Name: "ndims", Kind: KindCount, Dir: In, Type: TInt},
 			{Name: "array_of_gsizes", Kind: KindDimension, Dir: In, Type: TInt, Pointer: 1, Const: true, Array: &Length{Rule: LenParam, Param: "ndims"}},
@@ -3669,7 +3669,7 @@ var funcs = [NumFuncs + 1]Func{
 	348: {
 		ID: 348, Name: "MPI_Type_create_darray_c", Family: DatatypeFamily, Role: RoleCreates | RoleLarge, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
-			{Name: "size", Kind: KindCount, Dir: In, Type: TInt},
+			{Name: "size", Kind: KindNumber, Dir: In, Type: TInt},
 			{Name: "rank", Kind: KindRank, Dir: In, Type: TInt},
 			{Name: "ndims", Kind: KindCount, Dir: In, Type: TInt},
 			{Name: "array_of_gsizes", Kind: KindDimension, Dir: In, Type: TCount, Pointer: 1, Const: true, Array: &Length{Rule: LenParam, Param: "ndims"}},
@@ -5601,7 +5601,7 @@ var funcs = [NumFuncs + 1]Func{
 		ID: 550, Name: "MPI_Info_get_nthkey", Family: InfoFamily, Role: RoleAnytime, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
 			{Name: "info", Kind: KindInfo, Dir: In, Type: TInfo},
-			{Name: "n", Kind: KindCount, Dir: In, Type: TInt},
+			{Name: "n", Kind: KindIndex, Dir: In, Type: TInt},
 			{Name: "key", Kind: KindString, Dir: Out, Type: TChar, Pointer: 1, Array: &Length{Rule: LenLimit, Param: "MPI_MAX_INFO_KEY"}},
 		},
 	},
@@ -6083,7 +6083,7 @@ var funcs = [NumFuncs + 1]Func{
 		ID: 614, Name: "MPI_T_cvar_handle_alloc", Family: Tool, Role: RoleCreates | RoleAnytime, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
 			{Name: "cvar_index", Kind: KindIndex, Dir: In, Type: TInt},
-			{Name: "obj_handle", Kind: KindTool, Dir: In, Type: TVoid, Pointer: 1},
+			{Name: "obj_handle", Kind: KindTool, Dir: In, Type: TVoid, Pointer: 1, Note: "points to a handle of the kind that bind tells"},
 			{Name: "handle", Kind: KindTool, Dir: Out, Type: TToolCvarHandle, Pointer: 1},
 			{Name: "count", Kind: KindCount, Dir: Out, Type: TInt, Pointer: 1},
 		},
@@ -6158,7 +6158,7 @@ var funcs = [NumFuncs + 1]Func{
 		},
 	},
 	624: {
-		ID: 624, Name: "MPI_T_event_get_info", Family: Tool, Role: RoleObtains | RoleAnytime, Return: TInt, Result: KindErrorCode,
+		ID: 624, Name: "MPI_T_event_get_info", Family: Tool, Role: RoleObtains | RoleCreates | RoleAnytime, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
 			{Name: "event_index", Kind: KindIndex, Dir: In, Type: TInt},
 			{Name: "name", Kind: KindString, Dir: Out, Type: TChar, Pointer: 1, Array: &Length{Rule: LenParam, Param: "name_len"}},
@@ -6198,7 +6198,7 @@ var funcs = [NumFuncs + 1]Func{
 		ID: 628, Name: "MPI_T_event_handle_alloc", Family: Tool, Role: RoleCreates | RoleAnytime, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
 			{Name: "event_index", Kind: KindIndex, Dir: In, Type: TInt},
-			{Name: "obj_handle", Kind: KindTool, Dir: In, Type: TVoid, Pointer: 1},
+			{Name: "obj_handle", Kind: KindTool, Dir: In, Type: TVoid, Pointer: 1, Note: "points to a handle of the kind that bind tells"},
 			{Name: "info", Kind: KindInfo, Dir: In, Type: TInfo},
 			{Name: "event_registration", Kind: KindTool, Dir: Out, Type: TToolEventRegistration, Pointer: 1},
 		},
@@ -6297,7 +6297,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "session", Kind: KindTool, Dir: In, Type: TToolPvarSession},
 			{Name: "pvar_index", Kind: KindIndex, Dir: In, Type: TInt},
-			{Name: "obj_handle", Kind: KindTool, Dir: In, Type: TVoid, Pointer: 1},
+			{Name: "obj_handle", Kind: KindTool, Dir: In, Type: TVoid, Pointer: 1, Note: "points to a handle of the kind that bind tells"},
 			{Name: "handle", Kind: KindTool, Dir: Out, Type: TToolPvarHandle, Pointer: 1},
 			{Name: "count", Kind: KindCount, Dir: Out, Type: TInt, Pointer: 1},
 		},
@@ -6367,7 +6367,7 @@ var funcs = [NumFuncs + 1]Func{
 		},
 	},
 	650: {
-		ID: 650, Name: "MPI_T_source_get_info", Family: Tool, Role: RoleAnytime, Return: TInt, Result: KindErrorCode,
+		ID: 650, Name: "MPI_T_source_get_info", Family: Tool, Role: RoleCreates | RoleAnytime, Return: TInt, Result: KindErrorCode,
 		Params: []Param{
 			{Name: "source_index", Kind: KindIndex, Dir: In, Type: TInt},
 			{Name: "name", Kind: KindString, Dir: Out, Type: TChar, Pointer: 1, Array: &Length{Rule: LenParam, Param: "name_len"}},

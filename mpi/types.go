@@ -101,5 +101,6 @@ const (
 	LenLast                        // the last element of the array named by Length.Param (graph index)
 	LenOther                       // by a rule of its own, said in Param.Note
 	LenLimit                       // the MPI library's constant named by Length.Param
+	LenLocalSize                   // the size of the communicator's local group
 	LenDims                        // the number of dimensions of the communicator's Cartesian topology
 )

@@ -50,7 +50,7 @@ var defaultKinds = map[string]string{
 
 // atLengths are the lengths written as @word.
 var atLengths = map[string]string{
-	"size": "LenCommSize", "indegree": "LenIndegree", "outdegree": "LenOutdegree",
+	"size": "LenCommSize", "localsize": "LenLocalSize", "indegree": "LenIndegree", "outdegree": "LenOutdegree",
 	"nul": "LenNulString", "nullptr": "LenNulList", "dims": "LenDims", "other": "LenOther",
 }
 
