@@ -20,7 +20,7 @@ const module = "github.com/mpitrace/mpitrace"
 // own layer and of those below. A folder stands for all packages under it; the
 // longest match counts.
 var layers = [][]string{
-	{"mpi", "internal/version", "internal/terminal"},
+	{"mpi", "internal/version", "internal/terminal", "internal/human"},
 	{"format", "internal/config"},
 	{"tracebuf"},
 	{"internal/trace", "internal/match", "internal/merge", "internal/symbol", "internal/tracegen"},
