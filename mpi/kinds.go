@@ -2,17 +2,18 @@
 
 package mpi
 
-// The names behind the constants of Dir, Side, Family, CType and Kind are what
-// String returns and what functions.txt says. The generator reads them here.
+// The comment behind a constant of Dir, Side, Family, CType and Kind begins with
+// its name, up to a colon: that is what String returns and what functions.txt
+// says. The generator reads it here. MPI_ is left out of the constants of MPI.
 
 // Dir says who writes an argument's target, seen from the MPI library.
 type Dir uint8
 
 // The directions.
 const (
-	In      Dir = iota // in
-	Out                // out
-	InOut              // inout
+	In      Dir = iota // in: read only
+	Out                // out: written only
+	InOut              // inout: read and written
 	NumDirs            // number of directions
 )
 
@@ -23,13 +24,13 @@ type Side uint8
 
 // The sides.
 const (
-	SideNone    Side = iota // none
-	SideSend                // send
-	SideRecv                // recv
-	SideOrigin              // origin
-	SideTarget              // target
-	SideResult              // result
-	SideCompare             // compare
+	SideNone    Side = iota // none: not said, or both
+	SideSend                // send: what leaves the caller
+	SideRecv                // recv: what reaches the caller
+	SideOrigin              // origin: the caller of a one-sided operation
+	SideTarget              // target: whose window is accessed
+	SideResult              // result: what was in the window before
+	SideCompare             // compare: what Compare_and_swap compares with
 	NumSides                // number of sides
 )
 
@@ -40,27 +41,27 @@ type Family uint8
 // The families.
 const (
 	FamilyNone     Family = iota // none
-	P2P                          // p2p
-	Collective                   // collective
-	Neighborhood                 // neighborhood
-	Completion                   // completion
-	OneSided                     // one-sided
-	IO                           // io
-	Communicator                 // communicator
-	GroupFamily                  // group
-	DatatypeFamily               // datatype
-	Topology                     // topology
-	Process                      // process
-	SessionFamily                // session
-	Tool                         // tool
-	Environment                  // environment
-	InfoFamily                   // info
-	Attribute                    // attribute
-	ErrorHandling                // error
-	Query                        // query
-	Pack                         // pack
-	Control                      // control
-	Conversion                   // conversion
+	P2P                          // p2p: point-to-point, partitioned, buffers of buffered sends
+	Collective                   // collective: collectives on all members, and reduction operations
+	Neighborhood                 // neighborhood: collectives on topology neighbours
+	Completion                   // completion: waits, tests, everything done to requests
+	OneSided                     // one-sided: windows, access to them, their synchronisation
+	IO                           // io: files
+	Communicator                 // communicator: creation, inquiry
+	GroupFamily                  // group: groups
+	DatatypeFamily               // datatype: creation, inquiry
+	Topology                     // topology: Cartesian and graph topologies
+	Process                      // process: spawning, connecting, ports and names
+	SessionFamily                // session: sessions
+	Tool                         // tool: MPI_T
+	Environment                  // environment: begin and end of MPI, memory, ABI
+	InfoFamily                   // info: info objects
+	Attribute                    // attribute: keyvals and attributes
+	ErrorHandling                // error: error handlers, codes, classes
+	Query                        // query: local questions that belong to no object: status, time, version, address
+	Pack                         // pack: pack and unpack
+	Control                      // control: Pcontrol
+	Conversion                   // conversion: of handles and statuses, between languages and ABIs
 	NumFamilies                  // number of families
 )
 
@@ -146,15 +147,15 @@ type Kind uint8
 // The kinds.
 const (
 	KindNone         Kind = iota // none
-	KindBuffer                   // buffer
-	KindCount                    // count
+	KindBuffer                   // buffer: data of the program's, may be BOTTOM, IN_PLACE or BUFFER_AUTOMATIC
+	KindCount                    // count: elements in a buffer or an array
 	KindDatatype                 // datatype
-	KindRank                     // rank
-	KindRoot                     // root
-	KindTag                      // tag
+	KindRank                     // rank: in a communicator, window or group, may be PROC_NULL or ANY_SOURCE
+	KindRoot                     // root: rank of the root, may be ROOT or PROC_NULL
+	KindTag                      // tag: may be ANY_TAG
 	KindComm                     // comm
 	KindRequest                  // request
-	KindStatus                   // status
+	KindStatus                   // status: may be STATUS_IGNORE or STATUSES_IGNORE
 	KindOp                       // op
 	KindGroup                    // group
 	KindWin                      // win
@@ -163,45 +164,45 @@ const (
 	KindSession                  // session
 	KindMessage                  // message
 	KindErrhandler               // errhandler
-	KindKeyval                   // keyval
-	KindCallback                 // callback
-	KindExtraState               // extra-state
-	KindAttribute                // attribute
-	KindString                   // string
-	KindStringLength             // string-length
-	KindArgv                     // argv
-	KindFlag                     // flag
-	KindIndex                    // index
-	KindDisplacement             // displacement
-	KindOffset                   // offset
-	KindSize                     // size
-	KindColor                    // color
-	KindKey                      // key
-	KindPartition                // partition
-	KindDimension                // dimension
-	KindAddress                  // address
-	KindThreadLevel              // thread-level
-	KindErrorCode                // error-code
-	KindErrorClass               // error-class
-	KindAssert                   // assert
-	KindLockType                 // lock-type
-	KindMode                     // mode
-	KindWhence                   // whence
-	KindOrder                    // order
-	KindCombiner                 // combiner
-	KindComparison               // comparison
-	KindSplitType                // split-type
-	KindTopology                 // topology
-	KindTypeClass                // type-class
-	KindDistribution             // distribution
-	KindWeight                   // weight
-	KindLevel                    // level
-	KindVersion                  // version
-	KindFortran                  // fortran
-	KindTool                     // tool
-	KindNumber                   // number
-	KindTime                     // time
+	KindKeyval                   // keyval: attribute key, some predefined
+	KindCallback                 // callback: function of the program, some predefined
+	KindExtraState               // extra-state: handed on to a callback
+	KindAttribute                // attribute: attribute's value or where it goes
+	KindString                   // string: characters
+	KindStringLength             // string-length: characters in a string or room for them
+	KindArgv                     // argv: list of strings, may be ARGV_NULL or ARGVS_NULL
+	KindFlag                     // flag: true or false
+	KindIndex                    // index: of an array or list, may be UNDEFINED
+	KindDisplacement             // displacement: in bytes or elements
+	KindOffset                   // offset: in a file
+	KindSize                     // size: in bytes
+	KindColor                    // color: may be UNDEFINED
+	KindKey                      // key: orders ranks in Comm_split
+	KindPartition                // partition: number of a partition
+	KindDimension                // dimension: of a grid: extent, coordinate or number
+	KindAddress                  // address: in memory
+	KindThreadLevel              // thread-level: THREAD_...
+	KindErrorCode                // error-code: SUCCESS or ERR_..., may be ERRCODES_IGNORE where an array
+	KindErrorClass               // error-class: ERR_...
+	KindAssert                   // assert: set of MODE_NO...
+	KindLockType                 // lock-type: LOCK_...
+	KindMode                     // mode: set of MODE_... of a file
+	KindWhence                   // whence: SEEK_...
+	KindOrder                    // order: ORDER_...
+	KindCombiner                 // combiner: COMBINER_...
+	KindComparison               // comparison: IDENT to UNEQUAL
+	KindSplitType                // split-type: COMM_TYPE_...
+	KindTopology                 // topology: CART, GRAPH, DIST_GRAPH or UNDEFINED
+	KindTypeClass                // type-class: TYPECLASS_...
+	KindDistribution             // distribution: DISTRIBUTE_... or its argument
+	KindWeight                   // weight: of edges, may be UNWEIGHTED or WEIGHTS_EMPTY
+	KindLevel                    // level: of Pcontrol
+	KindVersion                  // version: of MPI or its ABI
+	KindFortran                  // fortran: integer that stands for a handle or status, or a Fortran value
+	KindTool                     // tool: object of MPI_T
+	KindNumber                   // number: plain number, the same in every MPI library
+	KindTime                     // time: seconds or ticks
 	KindVarargs                  // varargs
-	KindToolConst                // tool-constant
+	KindToolConst                // tool-constant: constant of MPI_T
 	NumKinds                     // number of kinds
 )

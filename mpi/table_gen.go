@@ -3233,7 +3233,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "group", Kind: KindGroup, Dir: In, Type: TGroup},
 			{Name: "n", Kind: KindCount, Dir: In, Type: TInt},
-			{Name: "ranges", Kind: KindRank, Dir: In, Type: TInt, Pointer: 1, Array: &Length{Rule: LenTriple, Param: "n"}},
+			{Name: "ranges", Kind: KindNumber, Dir: In, Type: TInt, Pointer: 1, Array: &Length{Rule: LenTriple, Param: "n"}},
 			{Name: "newgroup", Kind: KindGroup, Dir: Out, Type: TGroup, Pointer: 1},
 		},
 	},
@@ -3242,7 +3242,7 @@ var funcs = [NumFuncs + 1]Func{
 		Params: []Param{
 			{Name: "group", Kind: KindGroup, Dir: In, Type: TGroup},
 			{Name: "n", Kind: KindCount, Dir: In, Type: TInt},
-			{Name: "ranges", Kind: KindRank, Dir: In, Type: TInt, Pointer: 1, Array: &Length{Rule: LenTriple, Param: "n"}},
+			{Name: "ranges", Kind: KindNumber, Dir: In, Type: TInt, Pointer: 1, Array: &Length{Rule: LenTriple, Param: "n"}},
 			{Name: "newgroup", Kind: KindGroup, Dir: Out, Type: TGroup, Pointer: 1},
 		},
 	},

@@ -27,7 +27,7 @@ type enums map[string]*enum
 var enumTypes = [...]string{"Dir", "Side", "Family", "Role", "CType", "Kind"}
 
 // readEnums reads the constants of kinds.go. A constant's name is the comment
-// behind it; a role's name is its constant's in lower case with hyphens.
+// behind it, up to a colon; a role's name is its constant's in lower case with hyphens.
 func readEnums(path string) (enums, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
@@ -51,7 +51,7 @@ func readEnums(path string) (enums, error) {
 			if e == nil || strings.HasPrefix(ident, "Num") {
 				continue
 			}
-			name := strings.TrimSpace(spec.Comment.Text())
+			name, _, _ := strings.Cut(strings.TrimSpace(spec.Comment.Text()), ":")
 			if e.typ == "Role" {
 				name = hyphenate(strings.TrimPrefix(ident, "Role"))
 			}

@@ -174,7 +174,7 @@ func (r *resolver) param(p rows.Param, params map[string]rows.Param) (parameter,
 		if out.array, err = r.length(p.Array, p, params); err != nil {
 			return out, err
 		}
-		if (p.Inner == 3) != (out.kind == "KindRank" && p.Inner != 0) || p.Inner != 0 && p.Inner != 3 {
+		if p.Inner != 0 && p.Inner != 3 {
 			return out, r.errorf(p.Pos, "%s: the only second dimension there is, is [3] of group ranges", p.Name)
 		}
 	}
