@@ -20,13 +20,13 @@ const minBaseline = 10_000_000
 // the points at which both were read, exact at each point, and never runs
 // backwards. Beyond the points it goes on at the mean rate.
 type clock struct {
-	pieces []piece // ascending by tick; at least one
-	offset int64   // what to add to get nanoseconds since the run's start
+	lines  []line // ascending by tick; at least one
+	offset int64  // what to add to get nanoseconds since the run's start
 }
 
-// piece is a line through (tick, ns) that rises num every den ticks; it holds
-// from tick on to the next piece's.
-type piece struct {
+// line goes through (tick, ns) that rises num every den ticks; it holds
+// from tick on to the next line's.
+type line struct {
 	tick, ns int64
 	num, den uint64
 }
@@ -34,7 +34,7 @@ type piece struct {
 // identity is the clock of times that are in nanoseconds since the run's start
 // already.
 func identity() *clock {
-	return &clock{pieces: []piece{{tick: 0, ns: 0, num: 1, den: 1}}}
+	return &clock{lines: []line{{tick: 0, ns: 0, num: 1, den: 1}}}
 }
 
 // newClock makes the clock of one rank. dropped is how many points do not fit
@@ -54,7 +54,7 @@ func newClock(points []format.ClockPoint, hz float64) (c *clock, dropped int) {
 	nominalNum, nominalDen := rate(hz)
 	c = &clock{}
 	if len(kept) == 0 {
-		c.pieces = []piece{{num: nominalNum, den: nominalDen}}
+		c.lines = []line{{num: nominalNum, den: nominalDen}}
 		return c, dropped
 	}
 	first, last := kept[0], kept[len(kept)-1]
@@ -63,12 +63,12 @@ func newClock(points []format.ClockPoint, hz float64) (c *clock, dropped int) {
 		num, den = uint64(last.Monotonic-first.Monotonic), uint64(last.Tick)-uint64(first.Tick)
 	}
 	// Before the first point the line through it is followed backwards.
-	c.pieces = append(c.pieces, piece{math.MinInt64, first.Monotonic, num, den})
+	c.lines = append(c.lines, line{math.MinInt64, first.Monotonic, num, den})
 	for i := range kept[:len(kept)-1] {
 		a, b := kept[i], kept[i+1]
-		c.pieces = append(c.pieces, piece{a.Tick, a.Monotonic, uint64(b.Monotonic - a.Monotonic), uint64(b.Tick) - uint64(a.Tick)})
+		c.lines = append(c.lines, line{a.Tick, a.Monotonic, uint64(b.Monotonic - a.Monotonic), uint64(b.Tick) - uint64(a.Tick)})
 	}
-	c.pieces = append(c.pieces, piece{last.Tick, last.Monotonic, num, den})
+	c.lines = append(c.lines, line{last.Tick, last.Monotonic, num, den})
 	return c, dropped
 }
 
@@ -86,20 +86,20 @@ func (c *clock) at(tick int64) int64 { return add(c.raw(tick), c.offset) }
 
 // raw returns the host's nanoseconds at tick.
 func (c *clock) raw(tick int64) int64 {
-	return c.pieces[c.find(tick)].at(tick, c.anchor())
+	return c.lines[c.find(tick)].at(tick, c.anchor())
 }
 
-// anchor is the tick that the first piece counts back from.
+// anchor is the tick that the first line counts back from.
 func (c *clock) anchor() int64 {
-	if len(c.pieces) > 1 {
-		return c.pieces[1].tick
+	if len(c.lines) > 1 {
+		return c.lines[1].tick
 	}
-	return c.pieces[0].tick
+	return c.lines[0].tick
 }
 
-// find returns the piece that holds at tick.
+// find returns the line that holds at tick.
 func (c *clock) find(tick int64) int {
-	i, found := slices.BinarySearchFunc(c.pieces, tick, func(p piece, t int64) int {
+	i, found := slices.BinarySearchFunc(c.lines, tick, func(p line, t int64) int {
 		switch {
 		case p.tick < t:
 			return -1
@@ -114,9 +114,9 @@ func (c *clock) find(tick int64) int {
 	return max(i-1, 0)
 }
 
-// at follows the piece's line to tick. A piece that starts before all time
+// at follows the line to tick. One that starts before all time
 // counts back from anchor.
-func (p *piece) at(tick, anchor int64) int64 {
+func (p *line) at(tick, anchor int64) int64 {
 	from := p.tick
 	if from == math.MinInt64 {
 		from = anchor
@@ -176,41 +176,22 @@ func (c *clock) convert(calls *format.Calls) {
 	}
 }
 
-// cursor remembers the piece that the last tick was on: ticks come nearly in
-// order, and all calls of a block are usually on one piece.
+// cursor remembers the line that the last tick was on: ticks come nearly in
+// order, and all calls of a block are usually on one line.
 type cursor struct {
 	clock    *clock
-	piece    piece
-	from, to int64 // the ticks on piece: from <= tick < to
+	line     line
+	from, to int64 // the ticks on line: from <= tick < to
 }
 
 func (c *cursor) at(tick int64) int64 {
 	if tick < c.from || tick >= c.to {
 		i := c.clock.find(tick)
-		c.piece = c.clock.pieces[i]
-		c.from, c.to = c.piece.tick, math.MaxInt64
-		if i+1 < len(c.clock.pieces) {
-			c.to = c.clock.pieces[i+1].tick
+		c.line = c.clock.lines[i]
+		c.from, c.to = c.line.tick, math.MaxInt64
+		if i+1 < len(c.clock.lines) {
+			c.to = c.clock.lines[i+1].tick
 		}
 	}
-	return add(c.piece.at(tick, c.clock.anchor()), c.clock.offset)
-}
-
-// tickAt returns the last tick whose time is not after t: what a window of
-// time is in ticks.
-func (c *clock) tickAt(t int64) int64 {
-	if t == math.MinInt64 || t == math.MaxInt64 {
-		return t
-	}
-	low, high := int64(math.MinInt64), int64(math.MaxInt64)
-	for low < high {
-		// The middle, rounded up, without overflow.
-		mid := low + int64((uint64(high)-uint64(low)+1)/2)
-		if c.at(mid) <= t {
-			low = mid
-		} else {
-			high = mid - 1
-		}
-	}
-	return low
+	return add(c.line.at(tick, c.clock.anchor()), c.clock.offset)
 }
