@@ -86,6 +86,18 @@ func (f Filter) Records(fn *mpi.Func) bool {
 	return on
 }
 
+// Selects tells whether the list names fn, without Records' exceptions: what a
+// reader of a trace asks for. The zero Filter selects every function.
+func (f Filter) Selects(fn *mpi.Func) bool {
+	on := len(f.terms) == 0 || f.terms[0].leaveOut
+	for i := range f.terms {
+		if f.terms[i].matches(fn) {
+			on = !f.terms[i].leaveOut
+		}
+	}
+	return on
+}
+
 func (t *term) matches(fn *mpi.Func) bool {
 	switch {
 	case t.all:

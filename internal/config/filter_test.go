@@ -92,3 +92,27 @@ func function(t *testing.T, name string) *mpi.Func {
 	}
 	return fn
 }
+
+func TestSelects(t *testing.T) {
+	for _, c := range []struct {
+		list, name string
+		want       bool
+	}{
+		{"p2p", "MPI_Send", true},
+		{"p2p", "MPI_Init", false},
+		{"MPI_Init*", "MPI_Init", true},
+		{"-p2p", "MPI_Init", true},
+		{"-p2p", "MPI_Send", false},
+	} {
+		f, err := ParseFilter(c.list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Selects(mpi.ByName(c.name)); got != c.want {
+			t.Errorf("%q selects %s: %v, want %v", c.list, c.name, got, c.want)
+		}
+	}
+	if !(Filter{}).Selects(mpi.ByName("MPI_Send")) {
+		t.Error("the zero Filter leaves something out")
+	}
+}

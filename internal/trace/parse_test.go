@@ -45,7 +45,7 @@ func TestParseRanks(t *testing.T) {
 			t.Errorf("ParseRanks(%q) gave %q, want an error", bad, set)
 		}
 	}
-	if none := rankSetOf(nil); none.All() || none.Has(0) {
+	if none := RanksOf(nil); none.All() || none.Has(0) {
 		t.Error("the set of no ranks is not empty")
 	}
 }

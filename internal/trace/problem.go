@@ -95,7 +95,7 @@ func Summarise(problems []Problem) []string {
 		}
 		p.File, p.Rank = "", format.NoRank
 		if len(ranks) > 0 {
-			p.Text = fmt.Sprintf("ranks %s: %s", rankSetOf(ranks), p.Text)
+			p.Text = fmt.Sprintf("ranks %s: %s", RanksOf(ranks), p.Text)
 		}
 		lines = append(lines, p.String())
 	}

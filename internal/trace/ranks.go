@@ -107,8 +107,8 @@ func (s RankSet) String() string {
 	return b.String()
 }
 
-// rankSetOf makes a set of the ranks listed; none gives a set that is empty.
-func rankSetOf(ranks []int32) RankSet {
+// RanksOf makes a set of the ranks listed; none gives a set that is empty.
+func RanksOf(ranks []int32) RankSet {
 	set := RankSet{spans: []span{}}
 	for _, r := range ranks {
 		set.spans = append(set.spans, span{r, r})

@@ -13,10 +13,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mpitrace/mpitrace/internal/terminal"
+	"github.com/mpitrace/mpitrace/internal/version"
 )
 
 // Exit codes of mpitrace-view.
@@ -41,7 +44,7 @@ Exit status: 0 all well, 1 there are findings, 2 wrong usage, 3 bad input.`,
 		Example: `  mpitrace-view merge trace.*
   mpitrace-view report merged.mpt
   mpitrace-view timeline merged.mpt`,
-		Version:           version(),
+		Version:           version.Version,
 		Args:              cobra.NoArgs,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
@@ -61,7 +64,9 @@ Exit status: 0 all well, 1 there are findings, 2 wrong usage, 3 bad input.`,
 
 // verbs makes every verb, each in the file command_VERB.go.
 func verbs() []*cobra.Command {
-	return []*cobra.Command{}
+	return []*cobra.Command{
+		newInfo(),
+	}
 }
 
 // Run runs the command line args (without the program's name) and returns the
@@ -81,7 +86,9 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, syscall.EPIPE):
 		return ExitOK // whoever reads the output has seen enough
 	}
-	fmt.Fprintf(stderr, "mpitrace-view: %v\n", err)
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(stderr, "mpitrace-view: %s\n", terminal.Clean(strings.TrimSuffix(line, "\n")))
+	}
 	if isUsage(err) {
 		fmt.Fprintf(stderr, "mpitrace-view: try %q\n", cmd.CommandPath()+" --help")
 		return ExitUsage
@@ -128,12 +135,4 @@ func isUsage(err error) bool {
 	var usage usageError
 	var verb verbError
 	return errors.As(err, &usage) || !errors.As(err, &verb)
-}
-
-// version is the module's version as the Go toolchain stamped it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }
