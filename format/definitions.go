@@ -50,6 +50,8 @@ func (c *definer) add(r record) {
 		d.Losses = append(d.Losses, *r)
 	case *Summary:
 		put(c, &d.Summaries, definerKey{recSummary, r.Rank, 0}, *r)
+	case *Note:
+		d.Notes = append(d.Notes, *r)
 	}
 }
 
@@ -79,6 +81,7 @@ func (d *Definitions) each(f func(record)) {
 	all(d.Drains, func(r *Drain) { f(r) })
 	all(d.Losses, func(r *Loss) { f(r) })
 	all(d.Summaries, func(r *Summary) { f(r) })
+	all(d.Notes, func(r *Note) { f(r) })
 }
 
 func all[T any](s []T, f func(*T)) {

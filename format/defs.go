@@ -192,6 +192,18 @@ type Loss struct {
 	Detail string // "" or the reason: "no space left on device"
 }
 
+// Note is something that whoever merged a run found wrong with its files, and
+// that nothing else in the merged file tells: a damaged block, a file left out,
+// hosts whose clocks could not be aligned.
+type Note struct {
+	Rank  int32  // NoRank unless it is one rank's
+	Kind  string // a word that programs go by: "damaged", "unaligned"
+	File  string // the file it is about, or ""
+	Count uint64 // of what Text says; 0 if not known
+	Text  string // for people
+	Hint  string // what to do about it, or ""
+}
+
 // Summary is written when recording ends in order; a file without one was cut
 // off.
 type Summary struct {
@@ -221,4 +233,5 @@ type Definitions struct {
 	Drains    []Drain
 	Losses    []Loss
 	Summaries []Summary
+	Notes     []Note
 }

@@ -104,3 +104,22 @@ func TestBlockWithCallInFlightIsOpenEnded(t *testing.T) {
 		t.Errorf("block covers %d to %d, want 10 to the end of time", x.TimeMin, x.TimeMax)
 	}
 }
+
+func TestDefine(t *testing.T) {
+	defs := sampleDefinitions(2)
+	path := filepath.Join(t.TempDir(), "f")
+	w, err := CreateMerged(path, defs.Run, defs.Processes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Define(&defs)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	equal(t, "definitions", *r.Definitions(), defs)
+}

@@ -53,6 +53,7 @@ func sampleDefinitions(rank int32) Definitions {
 		Clock:     []ClockPoint{{rank, 100, 200, 1_700_000_000_000_000_000, 20}, {rank, 1 << 50, 1 << 49, -5, 7}},
 		Drains:    []Drain{{rank, DrainInline, 1, 5, 9, 1000}},
 		Losses:    []Loss{{rank, LossUnwritten, 0, 12, "no space left on device"}},
+		Notes:     []Note{{rank, "damaged", "trace.3", 12, "offset 77: payload checksum is wrong", "copy it again"}},
 		Summaries: []Summary{{rank, 1 << 40, 7, 1, 1 << 60, true}},
 	}
 }

@@ -22,7 +22,8 @@ const (
 	recDrain    recordKind = 13
 	recLoss     recordKind = 14
 	recSummary  recordKind = 15
-	numRecords             = 16
+	recNote     recordKind = 16
+	numRecords             = 17
 )
 
 // visitor is shown a record's fields in the order in which they are stored.
@@ -74,6 +75,7 @@ var recordTypes = [numRecords]struct {
 	recDrain:    {"drain", func() record { return new(Drain) }},
 	recLoss:     {"loss", func() record { return new(Loss) }},
 	recSummary:  {"summary", func() record { return new(Summary) }},
+	recNote:     {"note", func() record { return new(Note) }},
 }
 
 var (
@@ -229,4 +231,14 @@ func (d *Summary) visit(v visitor) {
 	v.u64("inline-drains", &d.InlineDrains)
 	v.i64("end", &d.End)
 	v.bool("finalized", &d.Finalized)
+}
+
+func (*Note) kind() recordKind { return recNote }
+func (d *Note) visit(v visitor) {
+	v.i32("rank", &d.Rank)
+	v.str("kind", &d.Kind)
+	v.str("file", &d.File)
+	v.u64("count", &d.Count)
+	v.str("text", &d.Text)
+	v.str("hint", &d.Hint)
 }

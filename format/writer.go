@@ -142,6 +142,19 @@ func (w *Writer) Loss(d Loss) { w.record(&d) }
 // Summary says that recording ended in order.
 func (w *Writer) Summary(d Summary) { w.record(&d) }
 
+// Note adds a note.
+func (w *Writer) Note(d Note) { w.record(&d) }
+
+// Define defines everything in d but the run and the processes, which are
+// defined by creating the file.
+func (w *Writer) Define(d *Definitions) {
+	d.each(func(r record) {
+		if k := r.kind(); k != recRun && k != recProcess {
+			w.record(r)
+		}
+	})
+}
+
 // record appends r to the records that wait for the next definitions block.
 func (w *Writer) record(r record) {
 	if w.err != nil {
