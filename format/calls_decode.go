@@ -15,7 +15,8 @@ import (
 // buffers from block to block.
 type callsDecoder struct {
 	columnReader
-	err error
+	timesDecoder timesDecoder
+	err          error
 }
 
 // resize returns s with n elements, in the same array if it is large enough.
@@ -192,23 +193,21 @@ func (d *callsDecoder) index(c *Calls, n int) {
 
 func (d *callsDecoder) times(c *Calls, n int) {
 	c.Begin, c.End = resize(c.Begin, n), resize(c.End, n)
+	t := &d.timesDecoder
+	t.info = resize(t.info, len(c.Sigs))
+	for i, v := range d.bounded(colGroup, len(c.Sigs), maxGroups-1) {
+		t.info[i].group = uint8(v)
+	}
 	if d.err != nil {
 		return
 	}
-	for i, v := range d.column(colDuration, n) {
-		c.End[i] = unzigzag(v)
+	t.ends = threadSlots(c.Sigs, t.info, t.ends)
+	b, err := d.columnReader.times()
+	if err == nil {
+		err = t.decode(b, c)
 	}
-	prev := int64(0)
-	for i, v := range d.column(colGap, n) {
-		begin := prev + unzigzag(v)
-		c.Begin[i] = begin
-		if c.Sigs[c.Index[i]].Flags&FlagInFlight != 0 {
-			c.End[i] = 0
-			prev = begin
-			continue
-		}
-		prev = begin + c.End[i]
-		c.End[i] = prev
+	if err != nil {
+		d.fail(fmt.Errorf("times: %w", err))
 	}
 }
 

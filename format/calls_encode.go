@@ -12,6 +12,7 @@ import (
 // buffers from block to block.
 type callsEncoder struct {
 	columnWriter
+	times  timesEncoder
 	values []uint64
 }
 
@@ -98,7 +99,7 @@ func optional(v, none int64) uint64 {
 // encode appends c's payload to b. c fits a block.
 func (e *callsEncoder) encode(b []byte, c *Calls) []byte {
 	e.reset()
-	e.times(c)
+	e.putTimes(c)
 	v := e.values[:0]
 	for _, x := range c.Index {
 		v = append(v, uint64(x))
@@ -124,26 +125,17 @@ func (e *callsEncoder) encode(b []byte, c *Calls) []byte {
 	return append(b, e.data...)
 }
 
-func (e *callsEncoder) times(c *Calls) {
-	gap, prev := e.values[:0], int64(0)
-	for i, begin := range c.Begin {
-		gap = append(gap, zigzag(begin-prev))
-		prev = begin
-		if c.Sigs[c.Index[i]].Flags&FlagInFlight == 0 {
-			prev = c.End[i]
-		}
+// putTimes stores the times, and the groups that they are coded by.
+func (e *callsEncoder) putTimes(c *Calls) {
+	at := len(e.data)
+	e.data = append(e.data, e.times.encode(c)...)
+	e.enter(colTimes, codingTimes, len(e.data)-at, len(e.data)-at)
+	v := e.values[:0]
+	for i := range c.Sigs {
+		v = append(v, uint64(e.times.info[i].group))
 	}
-	e.put(colGap, gap)
-	duration := gap[:0]
-	for i, begin := range c.Begin {
-		d := uint64(0)
-		if c.Sigs[c.Index[i]].Flags&FlagInFlight == 0 {
-			d = zigzag(c.End[i] - begin)
-		}
-		duration = append(duration, d)
-	}
-	e.put(colDuration, duration)
-	e.values = duration
+	e.put(colGroup, v)
+	e.values = v
 }
 
 func (e *callsEncoder) sigs(sigs []Sig) {

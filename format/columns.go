@@ -15,10 +15,9 @@ import (
 type columnID uint8
 
 const (
-	colIndex    columnID = 1
-	colGap      columnID = 2
-	colDuration columnID = 3
-	colRequest  columnID = 4
+	colIndex   columnID = 1
+	colTimes   columnID = 2
+	colRequest columnID = 3
 
 	colFunc     columnID = 16
 	colFlags    columnID = 17
@@ -46,6 +45,7 @@ const (
 	colSecondDisp     columnID = 38
 	colNArgs          columnID = 39
 	colArgs           columnID = 40
+	colGroup          columnID = 41 // what times.go calls a group
 
 	colDoneKind    columnID = 48
 	colDoneFlags   columnID = 49
@@ -67,6 +67,7 @@ const (
 	codingConstant columnCoding = 0 // one varint, the value of all
 	codingVarint   columnCoding = 1 // a varint for each
 	codingZstd     columnCoding = 2 // the same in a zstd frame
+	codingTimes    columnCoding = 3 // see times.go; of column colTimes only
 )
 
 // minZstd is the smallest column that is worth a zstd frame.
@@ -278,6 +279,15 @@ func (r *columnReader) get(id columnID, n int) ([]uint64, error) {
 		return nil, fmt.Errorf("column %d: unknown coding %d", id, c.coding)
 	}
 	return values, varints(id, b, values)
+}
+
+// times returns the bytes of the column of times.
+func (r *columnReader) times() ([]byte, error) {
+	c := &r.columns[colTimes]
+	if !c.present || c.coding != codingTimes {
+		return nil, errors.New("no column of times")
+	}
+	return c.data, nil
 }
 
 // varints reads exactly len(values) varints from b.

@@ -339,7 +339,7 @@ func (id columnID) group() int {
 	switch {
 	case id == colIndex:
 		return 1
-	case id < colRequest:
+	case id == colTimes || id == colGroup:
 		return 2
 	case id == colRequest || id == colDoneRequest:
 		return 3
