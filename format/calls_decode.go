@@ -42,6 +42,16 @@ func (d *callsDecoder) decode(b []byte, n int, c *Calls) error {
 	if k <= 0 || ndone > MaxBlockDone {
 		return errors.New("bad number of completed requests' signatures")
 	}
+	b = b[k:]
+	request, k := binary.Uvarint(b)
+	if k <= 0 {
+		return errors.New("bad number of the first request")
+	}
+	b = b[k:]
+	done, k := binary.Uvarint(b)
+	if k <= 0 {
+		return errors.New("bad number of the first completed request")
+	}
 	if err := d.directory(b[k:]); err != nil {
 		return err
 	}
@@ -49,8 +59,8 @@ func (d *callsDecoder) decode(b []byte, n int, c *Calls) error {
 	d.sigs(c, int(nsigs))
 	d.index(c, n)
 	d.times(c, n)
-	d.requests(c)
-	d.done(c, int(ndone))
+	d.started(c, request)
+	d.done(c, int(ndone), done)
 	if d.err != nil {
 		c.clear()
 	}
@@ -181,13 +191,34 @@ func optional64(v uint64) int64 {
 
 func (d *callsDecoder) index(c *Calls, n int) {
 	c.Index = resize(c.Index, n)
-	nsigs := uint64(len(c.Sigs))
-	for i, v := range d.column(colIndex, n) {
-		if v >= nsigs {
-			d.fail(fmt.Errorf("call %d has signature %d of %d", i, v, nsigs))
-			return
+	d.indices(colIndex, c.Index, len(c.Sigs))
+}
+
+// indices fills to with a column of indices below limit.
+func (d *callsDecoder) indices(id columnID, to []uint32, limit int) {
+	if d.err != nil || len(to) == 0 {
+		return
+	}
+	b, plain, err := d.bytes(id, len(to))
+	if err != nil {
+		d.fail(err)
+		return
+	}
+	largest := uint64(0)
+	if plain {
+		b = b[:len(to)]
+		for i := range to {
+			to[i] = uint32(b[i])
+			largest = max(largest, uint64(b[i]))
 		}
-		c.Index[i] = uint32(v)
+	} else {
+		for i, v := range d.column(id, len(to)) {
+			to[i] = uint32(v)
+			largest = max(largest, v)
+		}
+	}
+	if largest >= uint64(limit) {
+		d.fail(fmt.Errorf("column %d: index %d of %d", id, largest, limit))
 	}
 }
 
@@ -211,31 +242,42 @@ func (d *callsDecoder) times(c *Calls, n int) {
 	}
 }
 
-func (d *callsDecoder) requests(c *Calls) {
+func (d *callsDecoder) started(c *Calls, first uint64) {
 	if d.err != nil {
 		return
 	}
 	n := 0
-	for _, x := range c.Index {
-		if c.Sigs[x].Flags&FlagRequest != 0 {
-			n++
+	for i, calls := range d.timesDecoder.calls {
+		if c.Sigs[i].Flags&FlagRequest != 0 {
+			n += int(calls)
 		}
 	}
 	c.Request = resize(c.Request, n)
-	prev := uint64(0)
-	for i, v := range d.column(colRequest, n) {
-		prev += uint64(unzigzag(v))
-		c.Request[i] = prev
+	d.requests(colRequest, c.Request, first)
+}
+
+// requests fills to with request numbers.
+func (d *callsDecoder) requests(id columnID, to []uint64, next uint64) {
+	if d.err == nil && !d.columns[id].present {
+		for i := range to {
+			to[i] = next
+			next++
+		}
+		return
+	}
+	for i, v := range d.column(id, len(to)) {
+		to[i] = next + uint64(unzigzag(v))
+		next = to[i] + 1
 	}
 }
 
-func (d *callsDecoder) done(c *Calls, nsigs int) {
+func (d *callsDecoder) done(c *Calls, nsigs int, first uint64) {
 	if d.err != nil {
 		return
 	}
 	n := 0
-	for _, x := range c.Index {
-		n += int(c.Sigs[x].NDone)
+	for i, calls := range d.timesDecoder.calls {
+		n += int(c.Sigs[i].NDone) * int(calls)
 	}
 	if n > MaxBlockDone || nsigs > n {
 		d.fail(fmt.Errorf("%d completed requests with %d signatures in a block", n, nsigs))
@@ -252,18 +294,8 @@ func (d *callsDecoder) done(c *Calls, nsigs int) {
 	fill(d, colDoneError, math.MaxUint32, s, func(s *DoneSig, v uint64) { s.Error = int32(unzigzag(v)) })
 
 	c.DoneIndex, c.DoneRequest = resize(c.DoneIndex, n), resize(c.DoneRequest, n)
-	for i, v := range d.column(colDoneIndex, n) {
-		if v >= uint64(nsigs) {
-			d.fail(fmt.Errorf("completed request %d has signature %d of %d", i, v, nsigs))
-			return
-		}
-		c.DoneIndex[i] = uint32(v)
-	}
-	prev := uint64(0)
-	for i, v := range d.column(colDoneRequest, n) {
-		prev += uint64(unzigzag(v))
-		c.DoneRequest[i] = prev
-	}
+	d.indices(colDoneIndex, c.DoneIndex, nsigs)
+	d.requests(colDoneRequest, c.DoneRequest, first)
 }
 
 // fill sets one field of all elements of s from a column.

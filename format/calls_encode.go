@@ -18,36 +18,43 @@ type callsEncoder struct {
 
 // callsShape is what a block's header and its checks need to know of Calls.
 type callsShape struct {
+	calls            []uint32 // per signature
 	thread           uint32
 	timeMin, timeMax int64
 	requests, done   int
 }
 
-// shape checks that c is whole: lengths agree, indices are within.
-func (c *Calls) shape() (s callsShape, err error) {
+// shape checks that c is whole: lengths agree, indices are within. It counts in
+// scratch.
+func (c *Calls) shape(scratch []uint32) (s callsShape, err error) {
 	n := len(c.Index)
 	if len(c.Begin) != n || len(c.End) != n {
 		return s, fmt.Errorf("calls with %d indices, %d begins, %d ends", n, len(c.Begin), len(c.End))
 	}
-	s.timeMin, s.timeMax = math.MaxInt64, math.MinInt64
+	s.calls = resize(scratch, len(c.Sigs))
+	clear(s.calls)
 	for i, x := range c.Index {
-		if int(x) >= len(c.Sigs) {
+		if int(x) >= len(s.calls) {
 			return s, fmt.Errorf("call %d has signature %d of %d", i, x, len(c.Sigs))
 		}
-		sig := &c.Sigs[x]
-		s.done += int(sig.NDone)
-		if sig.Flags&FlagRequest != 0 {
-			s.requests++
-		}
-		last := c.End[i]
-		if sig.Flags&FlagInFlight != 0 {
-			last = math.MaxInt64
-		}
-		s.timeMin = min(s.timeMin, c.Begin[i])
-		s.timeMax = max(s.timeMax, last)
+		s.calls[x]++
 	}
-	if n == 0 {
-		s.timeMin, s.timeMax = 0, 0
+	if n > 0 {
+		s.timeMin, s.timeMax = c.Begin[0], c.Begin[0]
+	}
+	ends := c.End[:n]
+	for i, begin := range c.Begin {
+		s.timeMin = min(s.timeMin, begin)
+		s.timeMax = max(s.timeMax, begin, ends[i])
+	}
+	for i := range c.Sigs {
+		s.done += int(c.Sigs[i].NDone) * int(s.calls[i])
+		if c.Sigs[i].Flags&FlagRequest != 0 {
+			s.requests += int(s.calls[i])
+		}
+		if c.Sigs[i].Flags&FlagInFlight != 0 && s.calls[i] > 0 {
+			s.timeMax = math.MaxInt64
+		}
 	}
 	if len(c.Request) != s.requests {
 		return s, fmt.Errorf("%d calls have a request, but there are %d request numbers", s.requests, len(c.Request))
@@ -97,38 +104,27 @@ func optional(v, none int64) uint64 {
 }
 
 // encode appends c's payload to b. c fits a block.
-func (e *callsEncoder) encode(b []byte, c *Calls) []byte {
+func (e *callsEncoder) encode(b []byte, c *Calls, calls []uint32) []byte {
 	e.reset()
-	e.putTimes(c)
-	v := e.values[:0]
-	for _, x := range c.Index {
-		v = append(v, uint64(x))
-	}
-	e.put(colIndex, v)
-
-	v = v[:0]
-	prev := uint64(0)
-	for _, r := range c.Request {
-		v = append(v, zigzag(int64(r-prev)))
-		prev = r
-	}
-	e.put(colRequest, v)
-	e.values = v
-
+	e.putTimes(c, calls)
+	e.putIndex(colIndex, c.Index)
+	e.putRequests(colRequest, c.Request)
 	e.sigs(c.Sigs)
 	e.done(c)
 
 	b = binary.AppendUvarint(b, uint64(len(c.Sigs)))
 	b = binary.AppendUvarint(b, uint64(len(c.DoneSigs)))
+	b = binary.AppendUvarint(b, first(c.Request))
+	b = binary.AppendUvarint(b, first(c.DoneRequest))
 	b = binary.AppendUvarint(b, uint64(e.columns))
 	b = append(b, e.directory...)
 	return append(b, e.data...)
 }
 
 // putTimes stores the times, and the groups that they are coded by.
-func (e *callsEncoder) putTimes(c *Calls) {
+func (e *callsEncoder) putTimes(c *Calls, calls []uint32) {
 	at := len(e.data)
-	e.data = append(e.data, e.times.encode(c)...)
+	e.data = append(e.data, e.times.encode(c, calls)...)
 	e.enter(colTimes, codingTimes, len(e.data)-at, len(e.data)-at)
 	v := e.values[:0]
 	for i := range c.Sigs {
@@ -206,19 +202,38 @@ func (e *callsEncoder) done(c *Calls) {
 	field(e, colDoneBytes, sigs, func(s *DoneSig) uint64 { return optional(s.Bytes, NoCount) })
 	field(e, colDoneError, sigs, func(s *DoneSig) uint64 { return zigzag(int64(s.Error)) })
 
+	e.putIndex(colDoneIndex, c.DoneIndex)
+	e.putRequests(colDoneRequest, c.DoneRequest)
+}
+
+// putRequests stores request numbers as differences to one more than the
+// number before, the first to firstRequest's. Numbers that count up, as they
+// do most of the time, take no room.
+func (e *callsEncoder) putRequests(id columnID, requests []uint64) {
+	next, all := first(requests), uint64(0)
+	for _, r := range requests {
+		all |= r ^ next
+		next = r + 1
+	}
+	if all == 0 {
+		return
+	}
 	v := e.values[:0]
-	for _, x := range c.DoneIndex {
-		v = append(v, uint64(x))
+	next = first(requests)
+	for _, r := range requests {
+		v = append(v, zigzag(int64(r-next)))
+		next = r + 1
 	}
-	e.put(colDoneIndex, v)
-	v = v[:0]
-	prev := uint64(0)
-	for _, r := range c.DoneRequest {
-		v = append(v, zigzag(int64(r-prev)))
-		prev = r
-	}
-	e.put(colDoneRequest, v)
+	e.put(id, v)
 	e.values = v
+}
+
+// first is the first number, stored in the payload's head.
+func first(requests []uint64) uint64 {
+	if len(requests) == 0 {
+		return 0
+	}
+	return requests[0]
 }
 
 // field stores one field of all elements of s as a column.

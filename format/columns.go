@@ -152,6 +152,30 @@ func (w *columnWriter) put(id columnID, values []uint64) {
 	w.pack(id, b)
 }
 
+// putIndex is put for indices into a dictionary, most of them below 128.
+func (w *columnWriter) putIndex(id columnID, values []uint32) {
+	all := uint32(0)
+	for _, v := range values {
+		all |= v
+	}
+	if all == 0 {
+		return
+	}
+	b := w.varints[:0]
+	if all < 0x80 {
+		b = resize(b, len(values))
+		for i, v := range values {
+			b[i] = byte(v)
+		}
+	} else {
+		for _, v := range values {
+			b = binary.AppendUvarint(b, uint64(v))
+		}
+	}
+	w.varints = b
+	w.pack(id, b)
+}
+
 // pack stores the varints of a column, as a zstd frame if that is smaller.
 func (w *columnWriter) pack(id columnID, b []byte) {
 	at := len(w.data)
@@ -279,6 +303,26 @@ func (r *columnReader) get(id columnID, n int) ([]uint64, error) {
 		return nil, fmt.Errorf("column %d: unknown coding %d", id, c.coding)
 	}
 	return values, varints(id, b, values)
+}
+
+// bytes returns the n values of a column that takes one byte for each, and
+// whether it is such a column.
+func (r *columnReader) bytes(id columnID, n int) (b []byte, plain bool, err error) {
+	c := &r.columns[id]
+	if !c.present || c.unpacked != n || c.coding != codingVarint && c.coding != codingZstd {
+		return nil, false, nil
+	}
+	if b = c.data; c.coding == codingZstd {
+		if b, err = unzstd(r.zstd, b, n, r.buf); err != nil {
+			return nil, false, fmt.Errorf("column %d: %w", id, err)
+		}
+		r.buf = b
+	}
+	all := byte(0)
+	for _, v := range b {
+		all |= v
+	}
+	return b, len(b) == n && all < 0x80, nil
 }
 
 // times returns the bytes of the column of times.

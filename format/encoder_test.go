@@ -23,7 +23,7 @@ func TestEncoderWritesWhatTheWriterWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		define(w, &defs)
+		w.Define(&defs)
 		writers[i] = w
 	}
 	e, err := NewEncoder()

@@ -58,15 +58,6 @@ func sampleDefinitions(rank int32) Definitions {
 	}
 }
 
-// define gives all of d to w, except what NewWriter takes.
-func define(w *Writer, d *Definitions) {
-	d.each(func(r record) {
-		if k := r.kind(); k != recRun && k != recProcess {
-			w.record(r)
-		}
-	})
-}
-
 // randomCalls makes n calls of all shapes. Extreme values come up often.
 func randomCalls(rng *rand.Rand, rank int32, first uint64, n int) *Calls {
 	pick := func(v ...int64) int64 { return v[rng.IntN(len(v))] }
@@ -153,7 +144,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	define(w, &defs)
+	w.Define(&defs)
 	var want []*Calls
 	seq := uint64(0)
 	for i := range 40 {

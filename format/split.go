@@ -20,7 +20,7 @@ func (w *Writer) split(c *Calls) error {
 	}
 	for _, p := range parts {
 		part := c.slice(p[0], p[1])
-		shape, err := part.shape()
+		shape, err := part.shape(nil)
 		if err != nil {
 			return err
 		}

@@ -38,12 +38,13 @@ const (
 	streamRaw     = 0 // a byte each
 	streamSame    = 1 // one byte, the symbol of all
 	streamHuffman = 2 // Huffman table and one stream, as in RFC 8878, 4.2
+	streamFour    = 3 // the same with four streams, which are decoded side by side
 )
 
 // symbol splits v: symbols 0 to 7 are values, above them there are four to an
 // octave, followed by k bits.
 func symbol(v uint64) (sym uint8, k uint) {
-	k = uint(max(bits.Len64(v), 3) - 3)
+	k = uint(bits.Len64(v|4)-3) & 63
 	return uint8(4*uint64(k) + v>>k), k
 }
 
@@ -99,11 +100,10 @@ func threadSlots(sigs []Sig, info []sigInfo, ends []int64) []int64 {
 type timesEncoder struct {
 	info      []sigInfo
 	ends      []int64
-	gaps      []int64
-	durations []int64
-	symbols   [2 * MaxBlockCalls]uint8
+	values    [2 * MaxBlockCalls]int64 // differences, list by list
+	symbols   [2 * MaxBlockCalls]uint8 // the same as symbols
 	stream    [2 * MaxBlockCalls]uint8
-	low       []byte
+	low       [32*MaxBlockCalls + 8]byte
 	out       []byte
 	histogram [maxLists]histogram
 	joined    [maxStreams]histogram
@@ -135,109 +135,51 @@ func (e *timesEncoder) groupSigs(sigs []Sig) int {
 }
 
 // encode returns the times of c as a column's bytes, valid until the next call.
-func (e *timesEncoder) encode(c *Calls) []byte {
-	n := len(c.Index)
+// calls has the number of calls of each signature.
+func (e *timesEncoder) encode(c *Calls, calls []uint32) []byte {
 	e.info = resize(e.info, len(c.Sigs))
 	e.ends = threadSlots(c.Sigs, e.info, e.ends)
 	groups := e.groupSigs(c.Sigs)
-	e.gaps, e.durations = resize(e.gaps, MaxBlockCalls), resize(e.durations, MaxBlockCalls)
-	gaps, durations := e.gaps[:n], e.durations[:n]
+	lists := 2 * groups
+	from := listBounds(e.info, calls)
+	e.scatter(c, from)
 
-	// First pass: differences, and the least and the number of each group.
-	for i := range e.ends {
-		e.ends[i] = c.Begin[0]
-	}
-	var least [maxGroups][2]int64
-	for i := range least[:groups] {
-		least[i] = [2]int64{math.MaxInt64, math.MaxInt64}
-	}
-	var count [maxGroups]int
+	var least [maxLists]int64
 	all := uint64(0)
-	ends, begins := c.End[:n], c.Begin[:n]
-	for i, x := range c.Index {
-		info := e.info[x]
-		begin := begins[i]
-		gap := begin - e.ends[info.slot]
-		g := &least[info.group&(maxGroups-1)]
-		count[info.group&(maxGroups-1)]++
-		gaps[i] = gap
-		g[0] = min(g[0], gap)
-		all |= uint64(gap)
-		if info.inFlight {
-			e.ends[info.slot] = begin
-			durations[i] = math.MaxInt64
-			continue
-		}
-		d := ends[i] - begin
-		e.ends[info.slot] = ends[i]
-		durations[i] = d
-		g[1] = min(g[1], d)
-		all |= uint64(d)
-	}
-	for g := range least {
-		for side, v := range least[g] {
-			if v == math.MaxInt64 { // the group has no calls, or none that returned
-				least[g][side] = 0
+	for l := range lists {
+		if values := e.values[from[l]:from[l+1]]; len(values) > 0 {
+			low := values[0]
+			for _, v := range values {
+				low = min(low, v)
+				all |= uint64(v)
 			}
+			least[l] = low
 		}
 	}
-	unit := e.granule(c, all)
-
-	// Second pass: what exceeds the least, as symbols and bits below.
-	var at [maxLists]int
-	end := 0
-	for g := range groups {
-		at[2*g] = end
-		end += count[g]
-		at[2*g+1] = end
-		end += count[g]
-	}
-	for l := range 2 * groups {
-		e.histogram[l].reset()
-	}
-	e.low = resize(e.low, 16*n+16)
-	low := bitWriter{b: e.low}
-	for i, x := range c.Index {
-		g := e.info[x].group & (maxGroups - 1)
-		l := 2 * int(g)
-
-		v := unit.divide(uint64(gaps[i] - least[g][0]))
-		sym, k := symbol(v)
-		e.symbols[at[l]] = sym
-		at[l]++
-		e.histogram[l].count[sym]++
-		low.put(v, k)
-
-		l++
-		v = 0
-		if d := durations[i]; !e.info[x].inFlight {
-			v = unit.divide(uint64(d - least[g][1]))
-		}
-		sym, k = symbol(v)
-		e.symbols[at[l]] = sym
-		at[l]++
-		e.histogram[l].count[sym]++
-		low.put(v, k)
+	unit := findGranule(e.values[:from[lists]], all)
+	low := bitWriter{b: e.low[:]}
+	for l := range lists {
+		symbols := e.symbols[from[l]:from[l+1]]
+		encodeList(e.values[from[l]:from[l+1]], symbols, least[l], unit, &low)
+		e.histogram[l].sample(symbols)
 	}
 
 	// Lists that are distributed alike share a table.
 	var streamOf [maxLists]uint8
-	streams := e.join(2*groups, &streamOf)
+	streams := e.join(lists, &streamOf)
 
 	b := binary.AppendUvarint(e.out[:0], zigzag(c.Begin[0]))
 	b = binary.AppendUvarint(b, unit.value)
 	b = append(b, byte(groups), byte(streams))
-	for g := range groups {
-		for side := range 2 {
-			b = binary.AppendUvarint(b, zigzag(least[g][side]))
-			b = append(b, streamOf[2*g+side])
-		}
+	for l := range lists {
+		b = binary.AppendUvarint(b, zigzag(least[l]))
+		b = append(b, streamOf[l])
 	}
 	for s := range streams {
 		stream := e.stream[:0]
-		for l := range 2 * groups {
+		for l := range lists {
 			if int(streamOf[l]) == s {
-				stream = append(stream, e.symbols[at[l]-count[l/2]:at[l]]...)
+				stream = append(stream, e.symbols[from[l]:from[l+1]]...)
 			}
 		}
 		b = e.appendStream(b, stream)
@@ -247,14 +189,98 @@ func (e *timesEncoder) encode(c *Calls) []byte {
 	return b
 }
 
+// listBounds returns where each list begins when they are laid end to end: the
+// gaps of group g are list 2g, its durations list 2g+1. calls has the number
+// of calls of each signature; those that never returned have no duration.
+func listBounds(info []sigInfo, calls []uint32) (from [maxLists + 1]int) {
+	for i, n := range calls {
+		l := 2 * int(info[i].group)
+		from[l+1] += int(n)
+		if !info[i].inFlight {
+			from[l+2] += int(n)
+		}
+	}
+	for l := range maxLists {
+		from[l+1] += from[l]
+	}
+	return from
+}
+
+// scatter puts the gap and the duration of every call into its list.
+func (e *timesEncoder) scatter(c *Calls, at [maxLists + 1]int) {
+	for i := range e.ends {
+		e.ends[i] = c.Begin[0]
+	}
+	ends, begins := c.End[:len(c.Index)], c.Begin[:len(c.Index)]
+	for i, x := range c.Index {
+		info := e.info[x]
+		l := 2 * uint(info.group%maxGroups)
+		k, m := at[l], at[l+1]
+		begin, last := begins[i], &e.ends[info.slot]
+		e.values[k%len(e.values)] = begin - *last
+		at[l] = k + 1
+		if info.inFlight {
+			*last = begin
+			continue
+		}
+		end := ends[i]
+		e.values[m%len(e.values)] = end - begin
+		at[l+1] = m + 1
+		*last = end
+	}
+}
+
+// encodeList turns values into symbols and appends the bits below to w. It is
+// where the time goes, so its state is in variables, and it writes the bits of
+// two values at once.
+func encodeList(values []int64, symbols []uint8, least int64, unit granule, w *bitWriter) {
+	b, at, acc, left := w.b, w.at, w.acc, w.left
+	shift, inverse := unit.shift&63, unit.inverse
+	symbols = symbols[:len(values)]
+	for i := 0; i < len(values); i++ {
+		v := uint64(values[i]-least) >> shift * inverse
+		sym, k := symbol(v)
+		symbols[i] = sym
+		v &= 1<<k - 1
+		if j := i + 1; j < len(values) {
+			v2 := uint64(values[j]-least) >> shift * inverse
+			sym2, k2 := symbol(v2)
+			if k+k2 <= maxBitsAtOnce {
+				symbols[j] = sym2
+				v |= v2 & (1<<k2 - 1) << k
+				k += k2
+				i = j
+			}
+		}
+		if k > maxBitsAtOnce {
+			acc |= v & (1<<32 - 1) << left
+			binary.LittleEndian.PutUint64(b[at:], acc)
+			at += 4
+			acc >>= 32
+			v >>= 32
+			k -= 32
+		}
+		acc |= v << left
+		binary.LittleEndian.PutUint64(b[at:], acc)
+		left += k
+		at += int(left >> 3)
+		acc >>= left & 56
+		left &= 7
+	}
+	w.at, w.acc, w.left = at, acc, left
+}
+
 // appendStream appends coding, size and data of a stream of symbols.
 func (e *timesEncoder) appendStream(b, stream []byte) []byte {
 	if len(stream) == 0 {
 		return append(b, streamRaw, 0)
 	}
 	e.huffman.Reuse = huff0.ReusePolicyNone
-	out, _, err := huff0.Compress1X(stream, &e.huffman)
-	coding := byte(streamHuffman)
+	coding, compress := byte(streamHuffman), huff0.Compress1X
+	if len(stream) >= 1024 {
+		coding, compress = streamFour, huff0.Compress4X
+	}
+	out, _, err := compress(stream, &e.huffman)
 	switch {
 	case err == nil && len(out) < len(stream):
 	case errors.Is(err, huff0.ErrUseRLE):
@@ -267,30 +293,23 @@ func (e *timesEncoder) appendStream(b, stream []byte) []byte {
 	return append(b, out...)
 }
 
-// granule finds what all differences are multiples of: clocks advance in steps
+// findGranule finds what all values are multiples of: clocks advance in steps
 // (2 ticks under some hypervisors, 20 to 40 on some processors). all has a bit
-// set where any difference has.
-func (e *timesEncoder) granule(c *Calls, all uint64) granule {
+// set where any value has.
+func findGranule(values []int64, all uint64) granule {
 	if all == 0 {
 		return newGranule(1)
 	}
 	shift := uint(bits.TrailingZeros64(all))
 	var odd granule
-	gaps, durations := e.gaps[:len(c.Index)], e.durations[:len(c.Index)]
-	for i := range gaps {
-		inFlight := e.info[c.Index[i]].inFlight
-		for side, v := range [2]int64{gaps[i], durations[i]} {
-			if side == 1 && inFlight {
-				continue
-			}
-			u := magnitude(v)
-			if u == 0 || odd.value != 0 && odd.divides(u) {
-				continue
-			}
-			u >>= bits.TrailingZeros64(u)
-			if odd = newGranule(gcd(odd.value, u)); odd.value == 1 {
-				return newGranule(1 << shift)
-			}
+	for _, v := range values {
+		u := magnitude(v)
+		if u == 0 || odd.value != 0 && odd.divides(u) {
+			continue
+		}
+		u >>= bits.TrailingZeros64(u)
+		if odd = newGranule(gcd(odd.value, u)); odd.value == 1 {
+			return newGranule(1 << shift)
 		}
 	}
 	return newGranule(odd.value << shift)
@@ -310,7 +329,7 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// granule divides exactly, with a shift and a multiplication by the inverse of
+// A granule divides exactly, with a shift and a multiplication by the inverse of
 // the odd part modulo 2^64.
 type granule struct {
 	value   uint64
@@ -329,12 +348,10 @@ func newGranule(value uint64) granule {
 	return granule{value, shift, inverse, math.MaxUint64 / odd}
 }
 
-func (g granule) divide(v uint64) uint64 { return v >> (g.shift & 63) * g.inverse }
-
 // divides says whether the odd part divides v.
 func (g granule) divides(v uint64) bool { return v*g.inverse <= g.limit }
 
-// histogram counts the symbols of a list.
+// histogram counts the symbols of a list, or of several.
 type histogram struct {
 	count  [256]uint16
 	total  uint32
@@ -342,19 +359,17 @@ type histogram struct {
 	bits   float32
 }
 
-func (h *histogram) reset() { h.count = [256]uint16{} }
-
-// measure computes the totals once the counts are there.
-func (h *histogram) measure() {
-	h.lo, h.hi, h.total = 0, -1, 0
-	for s, n := range h.count {
-		if n != 0 {
-			if h.hi < 0 {
-				h.lo = s
-			}
-			h.hi = s
-			h.total += uint32(n)
-		}
+// sample counts some hundred of the symbols, which is enough to see which lists
+// are alike, and scales the counts to all.
+func (h *histogram) sample(symbols []uint8) {
+	const enough = 256
+	*h = histogram{lo: math.MaxUint8, hi: 0}
+	step := 1 + len(symbols)/enough
+	for i := 0; i < len(symbols); i += step {
+		s := symbols[i]
+		h.count[s] += uint16(step)
+		h.total += uint32(step)
+		h.lo, h.hi = min(h.lo, int(s)), max(h.hi, int(s))
 	}
 	h.bits = cost(h, nil)
 }
@@ -408,7 +423,6 @@ func (e *timesEncoder) join(lists int, streamOf *[maxLists]uint8) int {
 	streams := 0
 	for l := range lists {
 		h := &e.histogram[l]
-		h.measure()
 		best, least := -1, h.bits
 		if streams == maxStreams {
 			least = math.MaxFloat32
@@ -446,21 +460,6 @@ type bitWriter struct {
 	left uint // bits in acc, fewer than 8
 }
 
-// put appends the k lowest bits of v.
-func (w *bitWriter) put(v uint64, k uint) {
-	if k > maxBitsAtOnce {
-		w.put(v&(1<<32-1), 32)
-		v >>= 32
-		k -= 32
-	}
-	w.acc |= v & (1<<(k&63) - 1) << (w.left & 63)
-	binary.LittleEndian.PutUint64(w.b[w.at:], w.acc)
-	w.left += k
-	w.at += int(w.left >> 3)
-	w.acc >>= w.left &^ 7 & 63
-	w.left &= 7
-}
-
 func (w *bitWriter) bytes() []byte {
 	if w.left > 0 {
 		return w.b[:w.at+1]
@@ -471,8 +470,10 @@ func (w *bitWriter) bytes() []byte {
 // timesDecoder has the buffers of the decoding.
 type timesDecoder struct {
 	info    []sigInfo
+	calls   []uint32
 	ends    []int64
 	symbols [2 * MaxBlockCalls]uint8
+	values  [2 * MaxBlockCalls]int64
 	low     []byte
 	huffman huff0.Scratch
 }
@@ -484,81 +485,127 @@ func (d *timesDecoder) decode(b []byte, c *Calls) error {
 	base := unzigzag(in.uint())
 	unit := in.uint()
 	groups, streams := int(in.upTo(maxGroups)), int(in.upTo(maxStreams))
-	var least [maxGroups][2]int64
+	lists := 2 * groups
+	var least [maxLists]int64
 	var streamOf [maxLists]int
-	for g := range groups {
-		for side := range 2 {
-			least[g][side] = unzigzag(in.uint())
-			streamOf[2*g+side] = int(in.upTo(maxStreams - 1))
-		}
+	for l := range lists {
+		least[l] = unzigzag(in.uint())
+		streamOf[l] = int(in.upTo(maxStreams - 1))
 	}
 	if in.err != nil {
 		return in.err
 	}
-	var count [maxGroups]int
-	for _, x := range c.Index {
-		g := int(d.info[x].group)
-		if g >= groups {
-			return fmt.Errorf("signature %d is in group %d of %d", x, g, groups)
+	for i := range d.info {
+		if int(d.info[i].group) >= groups {
+			return fmt.Errorf("signature %d is in group %d of %d", i, d.info[i].group, groups)
 		}
-		count[g]++
 	}
-	var at [maxLists]int
+	d.calls = resize(d.calls, len(c.Sigs))
+	clear(d.calls)
+	for _, x := range c.Index {
+		d.calls[x]++
+	}
+	from := listBounds(d.info, d.calls)
+
+	// Symbols are stored stream by stream.
+	var symbols [maxLists][]uint8
 	end := 0
 	for s := range streams {
 		start := end
-		for l := range 2 * groups {
+		for l := range lists {
 			if streamOf[l] == s {
-				at[l] = end
-				end += count[l/2]
+				n := from[l+1] - from[l]
+				symbols[l] = d.symbols[end : end+n]
+				end += n
 			}
 		}
 		if err := d.stream(&in, d.symbols[start:end:end]); err != nil {
 			return fmt.Errorf("stream %d: %w", s, err)
 		}
 	}
-	if end != 2*len(c.Index) {
-		return fmt.Errorf("streams have %d values, should be %d", end, 2*len(c.Index))
+	if end != from[lists] {
+		return fmt.Errorf("streams have %d values, should be %d", end, from[lists])
 	}
 
-	d.low = append(append(d.low[:0], in.b...), 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	d.low = append(append(d.low[:0], in.b...), make([]byte, 9)...)
 	low := bitReader{b: d.low}
-	for i := range d.ends {
-		d.ends[i] = base
-	}
-	ends, begins := c.End[:len(c.Index)], c.Begin[:len(c.Index)]
-	for i, x := range c.Index {
-		info := d.info[x]
-		g := info.group & (maxGroups - 1)
-		l := 2 * int(g)
-
-		sym := d.symbols[at[l]&(2*MaxBlockCalls-1)]
-		at[l]++
-		begin := d.ends[info.slot] + least[g][0] + int64((symbolBase[sym]+low.take(symbolBits[sym]))*unit)
-		begins[i] = begin
-
-		l++
-		sym = d.symbols[at[l]&(2*MaxBlockCalls-1)]
-		at[l]++
-		v := symbolBase[sym] + low.take(symbolBits[sym])
-		if info.inFlight {
-			ends[i] = 0
-			d.ends[info.slot] = begin
-			continue
-		}
-		end := begin + least[g][1] + int64(v*unit)
-		ends[i] = end
-		d.ends[info.slot] = end
+	for l := range lists {
+		low = decodeList(symbols[l], d.values[from[l]:from[l+1]], least[l], unit, low)
 	}
 	if used := (low.at + 7) / 8; low.bad || used != uint(len(in.b)) {
 		return fmt.Errorf("%d bytes of low bits, should be %d", len(in.b), used)
 	}
+	d.gather(c, base, from)
 	return nil
+}
+
+// decodeList undoes encodeList.
+func decodeList(symbols []uint8, values []int64, least int64, unit uint64, r bitReader) bitReader {
+	values = values[:len(symbols)]
+	for i, sym := range symbols {
+		k := uint(symbolBits[sym])
+		at := r.at >> 3
+		if k > maxBitsAtOnce || at+8 > uint(len(r.b)) {
+			var v uint64
+			v, r = r.take(k)
+			values[i] = least + int64((symbolBase[sym]+v)*unit)
+			continue
+		}
+		v := binary.LittleEndian.Uint64(r.b[at:]) >> (r.at & 7) & (1<<(k&63) - 1)
+		r.at += k
+		values[i] = least + int64((symbolBase[sym]+v)*unit)
+	}
+	return r
+}
+
+// gather undoes scatter.
+func (d *timesDecoder) gather(c *Calls, base int64, at [maxLists + 1]int) {
+	for i := range d.ends {
+		d.ends[i] = base
+	}
+	ends, begins := c.End[:len(c.Index)], c.Begin[:len(c.Index)]
+	if len(d.ends) == 1 {
+		last := base
+		for i, x := range c.Index {
+			info := d.info[x]
+			l := 2 * uint(info.group%maxGroups)
+			k, m := at[l], at[l+1]
+			last += d.values[k%len(d.values)]
+			begins[i] = last
+			at[l] = k + 1
+			if info.inFlight {
+				ends[i] = 0
+				continue
+			}
+			last += d.values[m%len(d.values)]
+			ends[i] = last
+			at[l+1] = m + 1
+		}
+		return
+	}
+	for i, x := range c.Index {
+		info := d.info[x]
+		l := 2 * uint(info.group%maxGroups)
+		k, m := at[l], at[l+1]
+		last := &d.ends[info.slot]
+		begin := *last + d.values[k%len(d.values)]
+		begins[i] = begin
+		at[l] = k + 1
+		if info.inFlight {
+			ends[i] = 0
+			*last = begin
+			continue
+		}
+		end := begin + d.values[m%len(d.values)]
+		ends[i] = end
+		at[l+1] = m + 1
+		*last = end
+	}
 }
 
 // stream unpacks the next stream into symbols, which it must fill.
 func (d *timesDecoder) stream(in *recordDecoder, symbols []uint8) error {
-	coding := in.upTo(streamHuffman)
+	coding := in.upTo(streamFour)
 	size := in.upTo(math.MaxInt32)
 	data := in.take(int(size))
 	if in.err != nil {
@@ -580,12 +627,16 @@ func (d *timesDecoder) stream(in *recordDecoder, symbols []uint8) error {
 		for i := range symbols {
 			symbols[i] = data[0]
 		}
-	case streamHuffman:
+	case streamHuffman, streamFour:
 		s, rest, err := huff0.ReadTable(data, &d.huffman)
 		if err != nil {
 			return err
 		}
-		out, err := s.Decoder().Decompress1X(symbols[:0], rest)
+		decompress := s.Decoder().Decompress1X
+		if coding == streamFour {
+			decompress = s.Decoder().Decompress4X
+		}
+		out, err := decompress(symbols[:0], rest)
 		if err != nil {
 			return err
 		}
@@ -605,21 +656,16 @@ type bitReader struct {
 
 // take returns the next k bits. Beyond the end, or for a k that no symbol has,
 // it sets bad.
-func (r *bitReader) take(k uint8) uint64 {
-	i := r.at >> 3
-	if k > maxBitsAtOnce || i+8 > uint(len(r.b)) {
-		return r.takeSlowly(k)
-	}
-	v := binary.LittleEndian.Uint64(r.b[i:]) >> (r.at & 7)
-	r.at += uint(k)
-	return v & (1<<(k&63) - 1)
-}
-
-func (r *bitReader) takeSlowly(k uint8) uint64 {
-	if k <= maxBitsAtOnce || k > symbolBits[maxSymbol] {
+func (r bitReader) take(k uint) (v uint64, _ bitReader) {
+	if k > uint(symbolBits[maxSymbol]) || (r.at+k+7)/8+8 > uint(len(r.b)) {
 		r.bad = true
-		return 0
+		return 0, r
 	}
-	v := r.take(32)
-	return v | r.take(k-32)<<32
+	for got := uint(0); got < k; {
+		n := min(k-got, 32)
+		v |= binary.LittleEndian.Uint64(r.b[r.at>>3:]) >> (r.at & 7) & (1<<n - 1) << got
+		r.at += n
+		got += n
+	}
+	return v, r
 }

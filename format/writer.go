@@ -33,6 +33,7 @@ type Writer struct {
 	pending []byte // records for the next definitions block
 	records uint32 // in pending
 	index   indexEncoder
+	perSig  []uint32 // calls of each signature of the block being built
 	stats   Stats
 }
 
@@ -199,7 +200,8 @@ func (w *Writer) WriteCalls(c *Calls) error {
 	if w.err != nil {
 		return w.err
 	}
-	shape, err := c.shape()
+	shape, err := c.shape(w.perSig)
+	w.perSig = shape.calls
 	if err != nil {
 		return err
 	}
@@ -224,7 +226,7 @@ func (w *Writer) writeCalls(c *Calls, shape callsShape) error {
 		timeMax:  shape.timeMax,
 	}
 	w.startBlock()
-	w.block = w.calls.encode(w.block, c)
+	w.block = w.calls.encode(w.block, c, shape.calls)
 	h.unpacked = uint32(len(w.block) - blockHeaderSize)
 	w.finishBlock(h)
 	if w.err == nil {
