@@ -65,7 +65,7 @@ func Prepare(command, environ, settings []string, library string, probe Prober) 
 		}
 	}
 
-	head, rest := plan.Args[:at+1], plan.Args[at+1:]
+	head, rest := slices.Clone(plan.Args[:at+1]), slices.Clone(plan.Args[at+1:])
 	preload := join(value(environ, "LD_PRELOAD"), library)
 	switch plan.Launcher {
 	case None:
@@ -76,15 +76,20 @@ func Prepare(command, environ, settings []string, library string, probe Prober) 
 		}
 		return plan, nil
 	case OpenMPI:
-		rest, given := openMPIPreload(rest, library)
-		var options []string
-		if !given {
-			options = append(options, "-x", "LD_PRELOAD="+preload)
+		plan.Args = head
+		for i, part := range split(rest) {
+			if i > 0 {
+				plan.Args = append(plan.Args, ":")
+			}
+			part, given := openMPIPreload(part, library)
+			if !given {
+				plan.Args = append(plan.Args, "-x", "LD_PRELOAD="+preload)
+			}
+			for _, s := range settings {
+				plan.Args = append(plan.Args, "-x", s)
+			}
+			plan.Args = append(plan.Args, part...)
 		}
-		for _, s := range settings {
-			options = append(options, "-x", s)
-		}
-		plan.Args = slices.Concat(head, options, rest)
 	case Hydra:
 		rest, given := hydraPreload(rest, library)
 		var options []string
@@ -184,6 +189,20 @@ func join(list, library string) string {
 		libraries = append(libraries, library)
 	}
 	return strings.Join(libraries, ":")
+}
+
+// split cuts a command line of several programs at its colons: to Open MPI, -x
+// counts for one of them.
+func split(args []string) [][]string {
+	var parts [][]string
+	for {
+		i := slices.Index(args, ":")
+		if i < 0 {
+			return append(parts, args)
+		}
+		parts = append(parts, args[:i])
+		args = args[i+1:]
+	}
 }
 
 // openMPIPreload appends library to the -x LD_PRELOAD=… of mpirun's own

@@ -78,6 +78,12 @@ func TestPrepare(t *testing.T) {
 			args:     []string{"mpirun", "-x", "LD_PRELOAD=/a.so:" + library, "./app"},
 		},
 		{
+			name: "Open MPI, several programs", command: []string{"mpirun", "-n", "1", "./a", ":", "-x", "LD_PRELOAD=/a.so", "./b"}, probe: openMPI,
+			launcher: OpenMPI, settings: []string{"MPITRACE_MODE=ring"},
+			args: []string{"mpirun", "-x", "LD_PRELOAD=" + library, "-x", "MPITRACE_MODE=ring", "-n", "1", "./a", ":",
+				"-x", "MPITRACE_MODE=ring", "-x", "LD_PRELOAD=/a.so:" + library, "./b"},
+		},
+		{
 			name: "PRRTE", command: []string{"prterun", "./app"}, launcher: OpenMPI,
 			args: []string{"prterun", "-x", "LD_PRELOAD=" + library, "./app"},
 		},
