@@ -68,13 +68,16 @@ func (c *Calls) shape(scratch []uint32) (s callsShape, err error) {
 		}
 	}
 	s.thread = noThread
-	if len(c.Sigs) > 0 {
-		s.thread = c.Sigs[0].Thread
-		for i := range c.Sigs {
-			if c.Sigs[i].Thread != s.thread {
-				s.thread = noThread
-				break
-			}
+	seen := false
+	for i := range c.Sigs {
+		if s.calls[i] == 0 {
+			continue
+		}
+		if t := c.Sigs[i].Thread; !seen {
+			s.thread, seen = t, true
+		} else if t != s.thread {
+			s.thread = noThread
+			break
 		}
 	}
 	return s, nil

@@ -39,6 +39,7 @@ type visitor interface {
 	u64(name string, p *uint64)
 	i64(name string, p *int64)
 	address(name string, p *uint64)
+	rank(name string, p *int32) // in MPI_COMM_WORLD
 	bool(name string, p *bool)
 	f64(name string, p *float64)
 	str(name string, p *string)
@@ -97,7 +98,7 @@ func (d *Run) visit(v visitor) {
 
 func (*Process) kind() recordKind { return recProcess }
 func (d *Process) visit(v visitor) {
-	v.i32("rank", &d.Rank)
+	v.rank("rank", &d.Rank)
 	v.i32("pid", &d.PID)
 	v.str("host", &d.Host)
 	v.str("boot", &d.Boot)
@@ -116,7 +117,7 @@ func (d *Process) visit(v visitor) {
 
 func (*Thread) kind() recordKind { return recThread }
 func (d *Thread) visit(v visitor) {
-	v.i32("rank", &d.Rank)
+	v.rank("rank", &d.Rank)
 	v.u32("id", &d.ID)
 	v.i32("tid", &d.TID)
 	v.str("name", &d.Name)
@@ -131,7 +132,7 @@ func (d *Comm) visit(v visitor) {
 	v.u32("birth", &d.Birth)
 	v.str("maker", &d.Maker)
 	v.address("global", &d.Global)
-	v.i32("rank", &d.Rank)
+	v.i32("me", &d.Rank)
 	v.ranks("group", &d.Group)
 	v.ranks("remote", &d.Remote)
 }
@@ -197,7 +198,7 @@ func (d *Text) visit(v visitor) {
 
 func (*ClockPoint) kind() recordKind { return recClock }
 func (d *ClockPoint) visit(v visitor) {
-	v.i32("rank", &d.Rank)
+	v.rank("rank", &d.Rank)
 	v.i64("tick", &d.Tick)
 	v.i64("monotonic", &d.Monotonic)
 	v.i64("realtime", &d.Realtime)
@@ -206,7 +207,7 @@ func (d *ClockPoint) visit(v visitor) {
 
 func (*Drain) kind() recordKind { return recDrain }
 func (d *Drain) visit(v visitor) {
-	v.i32("rank", &d.Rank)
+	v.rank("rank", &d.Rank)
 	v.enum("kind", (*uint8)(&d.Kind), drainKindWords)
 	v.u32("thread", &d.Thread)
 	v.i64("begin", &d.Begin)
@@ -216,7 +217,7 @@ func (d *Drain) visit(v visitor) {
 
 func (*Loss) kind() recordKind { return recLoss }
 func (d *Loss) visit(v visitor) {
-	v.i32("rank", &d.Rank)
+	v.rank("rank", &d.Rank)
 	v.enum("kind", (*uint8)(&d.Kind), lossKindWords)
 	v.u32("thread", &d.Thread)
 	v.u64("count", &d.Count)
@@ -225,7 +226,7 @@ func (d *Loss) visit(v visitor) {
 
 func (*Summary) kind() recordKind { return recSummary }
 func (d *Summary) visit(v visitor) {
-	v.i32("rank", &d.Rank)
+	v.rank("rank", &d.Rank)
 	v.u64("calls", &d.Calls)
 	v.u64("drains", &d.Drains)
 	v.u64("inline-drains", &d.InlineDrains)
@@ -235,7 +236,7 @@ func (d *Summary) visit(v visitor) {
 
 func (*Note) kind() recordKind { return recNote }
 func (d *Note) visit(v visitor) {
-	v.i32("rank", &d.Rank)
+	v.rank("rank", &d.Rank)
 	v.str("kind", &d.Kind)
 	v.str("file", &d.File)
 	v.u64("count", &d.Count)

@@ -38,6 +38,7 @@ func (e *recordEncoder) truth(v bool) {
 func (e *recordEncoder) id(_ string, p *ID)          { e.uint(uint64(*p)) }
 func (e *recordEncoder) u32(_ string, p *uint32)     { e.uint(uint64(*p)) }
 func (e *recordEncoder) i32(_ string, p *int32)      { e.int(int64(*p)) }
+func (e *recordEncoder) rank(_ string, p *int32)     { e.int(int64(*p)) }
 func (e *recordEncoder) u64(_ string, p *uint64)     { e.uint(*p) }
 func (e *recordEncoder) i64(_ string, p *int64)      { e.int(*p) }
 func (e *recordEncoder) address(_ string, p *uint64) { e.uint(*p) }
@@ -157,6 +158,7 @@ func (d *recordDecoder) length() int {
 func (d *recordDecoder) id(_ string, p *ID)          { *p = ID(d.upTo(math.MaxUint32)) }
 func (d *recordDecoder) u32(_ string, p *uint32)     { *p = uint32(d.upTo(math.MaxUint32)) }
 func (d *recordDecoder) i32(_ string, p *int32)      { *p = d.int32() }
+func (d *recordDecoder) rank(_ string, p *int32)     { *p = d.int32() }
 func (d *recordDecoder) u64(_ string, p *uint64)     { *p = d.uint() }
 func (d *recordDecoder) i64(_ string, p *int64)      { *p = unzigzag(d.uint()) }
 func (d *recordDecoder) address(_ string, p *uint64) { *p = d.uint() }
