@@ -69,13 +69,14 @@ executed, 2 for wrong usage, 3 if the recorder's library is missing.`,
 	return cmd
 }
 
-// settingsHelp is the table of settings as text.
+// settingsHelp is the table of settings as text. Four blanks in front keep the
+// manual page from filling its lines.
 func settingsHelp() string {
 	var b strings.Builder
 	for _, s := range config.Settings() {
-		fmt.Fprintf(&b, "  %s=%s (default %s)\n", s.Name, s.Syntax, s.Default)
-		for _, line := range wrap(s.Help, 72) {
-			fmt.Fprintf(&b, "      %s\n", line)
+		fmt.Fprintf(&b, "    %s=%s (default %s)\n", s.Name, s.Syntax, s.Default)
+		for _, line := range wrap(s.Help, 68) {
+			fmt.Fprintf(&b, "        %s\n", line)
 		}
 	}
 	return b.String()
