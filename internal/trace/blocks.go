@@ -49,11 +49,7 @@ func (r *Rank) Blocks(w Window) iter.Seq[*format.Calls] {
 			if !going {
 				return
 			}
-			if r.woven {
-				next += read
-			} else {
-				next += uint64(p.calls)
-			}
+			next += r.Numbers(i, read)
 		}
 	}
 }

@@ -72,6 +72,11 @@ func (t *Trace) loadMerged() {
 			byRank[p.Rank] = []int32{}
 		}
 	}
+	for _, n := range t.defs.Notes {
+		p := Problem{Kind: ProblemKind(n.Kind), Rank: n.Rank, File: n.File, Count: n.Count, Text: n.Text, Hint: n.Hint}
+		t.problems = append(t.problems, p)
+		t.unaligned = t.unaligned || p.Kind == ProblemUnaligned
+	}
 	clock := identity()
 	for number, list := range byRank {
 		r := &Rank{trace: t, number: number, source: s, clock: clock}

@@ -33,6 +33,15 @@ func (r *Rank) PieceBegin(piece int) int64 {
 	return r.blocks[r.pieces[piece].blocks[0]].min
 }
 
+// Numbers is how many numbers of calls a piece takes of which read calls could
+// be read: calls known to be lost leave a gap.
+func (r *Rank) Numbers(piece int, read uint64) uint64 {
+	if r.woven {
+		return read
+	}
+	return uint64(r.pieces[piece].calls)
+}
+
 // Piece calls f with the calls of a piece, in order, at most
 // format.MaxBlockCalls at a time, and returns how many there were. FirstSeq
 // counts from 0 within the piece. What f is given is valid until it returns.

@@ -16,101 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mpitrace/mpitrace/format"
-	"github.com/mpitrace/mpitrace/mpi"
+	"github.com/mpitrace/mpitrace/internal/trace/tracetest"
 )
-
-var (
-	send = mpi.ByName("MPI_Send").ID
-	recv = mpi.ByName("MPI_Recv").ID
-)
-
-// fixture is a rank file to be written. Times of its calls are in ticks of its
-// clock, which ticks twice a nanosecond and read shift at CLOCK_MONOTONIC 0.
-type fixture struct {
-	run     byte
-	start   int64
-	size    int32
-	rank    int32
-	host    string
-	boot    string
-	shift   int64 // ticks
-	toDay   int64 // CLOCK_REALTIME - CLOCK_MONOTONIC
-	noClock bool
-	blocks  []*format.Calls
-	open    bool // no summary: the process was killed
-}
-
-const day = int64(1_700_000_000_000_000_000)
-
-// at turns nanoseconds of CLOCK_MONOTONIC into the fixture's ticks.
-func (f *fixture) at(ns int64) int64 { return f.shift + 2*ns }
-
-// calls makes a block of calls of one thread: pairs of begin and end in
-// nanoseconds of CLOCK_MONOTONIC.
-func (f *fixture) calls(thread uint32, firstSeq uint64, times ...int64) *format.Calls {
-	c := &format.Calls{Rank: f.rank, FirstSeq: firstSeq, Sigs: []format.Sig{{Func: send, Thread: thread, Comm: 1, Datatype: 3, Site: 2, Peer: 1, Tag: int32(thread), Root: format.NoRank, Count: 4, Bytes: 32}}}
-	for i := 0; i < len(times); i += 2 {
-		c.Index = append(c.Index, 0)
-		c.Begin = append(c.Begin, f.at(times[i]))
-		c.End = append(c.End, f.at(times[i+1]))
-	}
-	return c
-}
-
-func (f *fixture) write(t *testing.T, path string) {
-	t.Helper()
-	if f.toDay == 0 {
-		f.toDay = day
-	}
-	run := format.Run{ID: [16]byte{f.run, 1: 0xcd, 15: 0xff}, Size: f.size, Start: f.start, Tool: "mpitrace test", Command: []string{"./app"}}
-	w, err := format.Create(path, run, format.Process{Rank: f.rank, Host: f.host, Boot: f.boot, TickHz: 2e9, Clock: "tsc"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Thread(format.Thread{Rank: f.rank, ID: 0, TID: 100})
-	w.Comm(format.Comm{ID: 1, Name: "MPI_COMM_WORLD", Global: 1, Rank: f.rank, Group: format.Ranks{{First: 0, Count: f.size, Stride: 1}}})
-	w.Datatype(format.Datatype{ID: 3, Name: "MPI_DOUBLE", Size: 8, Extent: 8})
-	base := 0x1000 * uint64(f.rank+1)
-	w.Module(format.Module{ID: 1, Path: "/bin/app", BuildID: "abc", Base: base, Start: base, End: base + 0x1000})
-	w.Site(format.Site{ID: 2, Module: 1, Address: base + 0x42})
-	if !f.noClock {
-		for _, ns := range []int64{0, 1_000_000_000} {
-			w.Clock(format.ClockPoint{Rank: f.rank, Tick: f.at(ns), Monotonic: ns, Realtime: ns + f.toDay, Error: 20})
-		}
-	}
-	n := uint64(0)
-	for _, c := range f.blocks {
-		n += uint64(len(c.Index))
-		if err := w.WriteCalls(c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !f.open {
-		w.Summary(format.Summary{Rank: f.rank, Calls: n, End: f.at(2_000_000_000), Finalized: true})
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// writeRun writes size rank files of a run with three calls each.
-func writeRun(t *testing.T, dir string, run byte, size int32, change func(*fixture)) (paths []string) {
-	t.Helper()
-	for rank := range size {
-		f := &fixture{run: run, start: day + int64(run)*1e9, size: size, rank: rank, host: "node1", boot: "b1", shift: int64(rank) * 1_000_000}
-		if change != nil {
-			change(f)
-		}
-		if f.blocks == nil {
-			at := int64(rank) * 10
-			f.blocks = []*format.Calls{f.calls(0, 0, 1000+at, 1005+at, 2000+at, 2010+at), f.calls(0, 2, 3000+at, 3005+at)}
-		}
-		p := filepath.Join(dir, fmt.Sprintf("trace.%d", rank))
-		f.write(t, p)
-		paths = append(paths, p)
-	}
-	return paths
-}
 
 func mustOpen(t *testing.T, o Options, paths ...string) *Trace {
 	t.Helper()
@@ -135,7 +42,7 @@ func problems(tr *Trace) (lines []string) { return Summarise(tr.Problems()) }
 
 func TestOpenIsOneTraceHoweverItIsNamed(t *testing.T) {
 	dir := t.TempDir()
-	paths := writeRun(t, dir, 1, 3, nil)
+	paths := tracetest.WriteRun(t, dir, 1, 3, nil)
 	want := []string{
 		"0.0#0 0-5", "1.0#0 10-15", "2.0#0 20-25",
 		"0.0#1 1000-1010", "1.0#1 1010-1020", "2.0#1 1020-1030",
@@ -151,8 +58,8 @@ func TestOpenIsOneTraceHoweverItIsNamed(t *testing.T) {
 			t.Errorf("%s: problems:\n%s", name, diff)
 		}
 		d := tr.Definitions()
-		if d.Run.Start != day+1000 {
-			t.Errorf("%s: time 0 is %d ns after the day's start, want 1000", name, d.Run.Start-day)
+		if d.Run.Start != tracetest.Day+1000 {
+			t.Errorf("%s: time 0 is %d ns after the day's start, want 1000", name, d.Run.Start-tracetest.Day)
 		}
 		if len(d.Comms) != 1 || len(d.Datatypes) != 1 || len(d.Sites) != 1 || len(d.Modules) != 1 {
 			t.Errorf("%s: definitions were not made one: %+v", name, d)
@@ -173,7 +80,7 @@ func TestOpenIsOneTraceHoweverItIsNamed(t *testing.T) {
 }
 
 func TestIdsBecomeTheTraces(t *testing.T) {
-	tr := mustOpen(t, Options{}, writeRun(t, t.TempDir(), 1, 2, nil)...)
+	tr := mustOpen(t, Options{}, tracetest.WriteRun(t, t.TempDir(), 1, 2, nil)...)
 	for c := range tr.InOrder(Everything()) {
 		if c.Sig.Comm != 1 || c.Sig.Datatype != 1 || c.Sig.Site != 1 {
 			t.Fatalf("rank %d: comm %d, datatype %d, site %d; want 1 each", c.Rank, c.Sig.Comm, c.Sig.Datatype, c.Sig.Site)
@@ -189,13 +96,13 @@ func TestIdsBecomeTheTraces(t *testing.T) {
 
 func TestThreadsBecomeOneStream(t *testing.T) {
 	dir := t.TempDir()
-	paths := writeRun(t, dir, 1, 1, func(f *fixture) {
-		f.blocks = []*format.Calls{
-			f.calls(0, 0, 100, 400, 150, 160, 500, 510), // 150 is nested in 100
-			f.calls(1, 0, 90, 95, 155, 600),
-			f.calls(1, 2, 700, 710),
-			f.calls(0, 3, 690, 720, 800, 801),
-			f.calls(2, 0, 100, 101, 800, 802),
+	paths := tracetest.WriteRun(t, dir, 1, 1, func(f *tracetest.Fixture) {
+		f.Blocks = []*format.Calls{
+			f.Calls(0, 0, 100, 400, 150, 160, 500, 510), // 150 is nested in 100
+			f.Calls(1, 0, 90, 95, 155, 600),
+			f.Calls(1, 2, 700, 710),
+			f.Calls(0, 3, 690, 720, 800, 801),
+			f.Calls(2, 0, 100, 101, 800, 802),
 		}
 	})
 	want := []string{
@@ -221,8 +128,8 @@ func TestThreadsBecomeOneStream(t *testing.T) {
 func TestManyThreads(t *testing.T) {
 	dir := t.TempDir()
 	const threads, calls = 7, 20_000
-	paths := writeRun(t, dir, 1, 1, func(f *fixture) {
-		f.blocks = []*format.Calls{}
+	paths := tracetest.WriteRun(t, dir, 1, 1, func(f *tracetest.Fixture) {
+		f.Blocks = []*format.Calls{}
 		for th := range threads {
 			at, seq := int64(th), uint64(0)
 			for seq < calls {
@@ -232,7 +139,7 @@ func TestManyThreads(t *testing.T) {
 					times = append(times, at, at+3)
 					at += int64(5 + th)
 				}
-				f.blocks = append(f.blocks, f.calls(uint32(th), seq, times...))
+				f.Blocks = append(f.Blocks, f.Calls(uint32(th), seq, times...))
 				seq += n
 			}
 		}
@@ -280,7 +187,7 @@ func TestManyThreads(t *testing.T) {
 }
 
 func TestMissingRanks(t *testing.T) {
-	paths := writeRun(t, t.TempDir(), 1, 6, nil)
+	paths := tracetest.WriteRun(t, t.TempDir(), 1, 6, nil)
 	tr := mustOpen(t, Options{}, paths[0], paths[2], paths[4])
 	want := []string{"3 of 6 ranks are missing: ranks 1,3,5"}
 	if diff := cmp.Diff(want, problems(tr)); diff != "" {
@@ -293,8 +200,8 @@ func TestMissingRanks(t *testing.T) {
 
 func TestSeveralRuns(t *testing.T) {
 	old, new := t.TempDir(), t.TempDir()
-	writeRun(t, old, 1, 2, nil)
-	writeRun(t, new, 2, 3, nil)
+	tracetest.WriteRun(t, old, 1, 2, nil)
+	tracetest.WriteRun(t, new, 2, 3, nil)
 	tr := mustOpen(t, Options{}, old, new)
 	if got := RunID(tr.Run().ID)[:4]; got != "02cd" || len(tr.Ranks()) != 3 {
 		t.Errorf("run %s with %d ranks, want the newer one", got, len(tr.Ranks()))
@@ -319,8 +226,8 @@ func TestSeveralRuns(t *testing.T) {
 
 func TestDuplicateRanks(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
-	writeRun(t, a, 1, 2, nil)
-	writeRun(t, b, 1, 1, func(f *fixture) { f.size = 2; f.open = true })
+	tracetest.WriteRun(t, a, 1, 2, nil)
+	tracetest.WriteRun(t, b, 1, 1, func(f *tracetest.Fixture) { f.Size = 2; f.Open = true })
 	tr := mustOpen(t, Options{}, b, a)
 	want := []string{filepath.Join(b, "trace.0") + ": a second file of rank 0, besides " + filepath.Join(a, "trace.0") + "; left out"}
 	if diff := cmp.Diff(want, problems(tr)); diff != "" {
@@ -330,7 +237,7 @@ func TestDuplicateRanks(t *testing.T) {
 
 func TestOtherFiles(t *testing.T) {
 	dir := t.TempDir()
-	paths := writeRun(t, dir, 1, 1, nil)
+	paths := tracetest.WriteRun(t, dir, 1, 1, nil)
 	text, newer, empty := filepath.Join(dir, "notes.txt"), filepath.Join(dir, "trace.9"), filepath.Join(dir, "trace.8")
 	whole, err := os.ReadFile(paths[0])
 	if err != nil {
@@ -383,7 +290,7 @@ func write(t *testing.T, path string, b []byte) {
 
 func TestCutFiles(t *testing.T) {
 	dir := t.TempDir()
-	paths := writeRun(t, dir, 1, 1, nil)
+	paths := tracetest.WriteRun(t, dir, 1, 1, nil)
 	whole, err := os.ReadFile(paths[0])
 	if err != nil {
 		t.Fatal(err)
@@ -417,7 +324,7 @@ func TestCutFiles(t *testing.T) {
 
 func TestFlippedBits(t *testing.T) {
 	dir := t.TempDir()
-	paths := writeRun(t, dir, 1, 1, nil)
+	paths := tracetest.WriteRun(t, dir, 1, 1, nil)
 	whole, err := os.ReadFile(paths[0])
 	if err != nil {
 		t.Fatal(err)
@@ -440,13 +347,13 @@ func TestFlippedBits(t *testing.T) {
 }
 
 func TestUnfinished(t *testing.T) {
-	paths := writeRun(t, t.TempDir(), 1, 4, func(f *fixture) {
-		f.open = f.rank != 2
-		c := f.calls(0, 0, 100, 200, 300, 0)
+	paths := tracetest.WriteRun(t, t.TempDir(), 1, 4, func(f *tracetest.Fixture) {
+		f.Open = f.Rank != 2
+		c := f.Calls(0, 0, 100, 200, 300, 0)
 		c.Sigs = append(c.Sigs, c.Sigs[0])
-		c.Sigs[1].Func, c.Sigs[1].Flags = recv, format.FlagInFlight
+		c.Sigs[1].Func, c.Sigs[1].Flags = tracetest.Recv, format.FlagInFlight
 		c.Index[1], c.End[1] = 1, 0
-		f.blocks = []*format.Calls{c}
+		f.Blocks = []*format.Calls{c}
 	})
 	tr := mustOpen(t, Options{}, paths...)
 	want := []string{"ranks 0-1,3: recording did not end in order: the process was killed, or is still running"}
@@ -474,19 +381,19 @@ func TestUnfinished(t *testing.T) {
 
 func TestHosts(t *testing.T) {
 	const apart = 1_000_000_000_000 // between the hosts' CLOCK_MONOTONIC
-	host := func(name, boot string, skew int64) func(*fixture) {
-		return func(f *fixture) {
-			f.host, f.boot = "node1", "b1"
-			if f.rank == 1 {
-				f.host, f.boot, f.toDay = name, boot, day+skew
-				f.blocks = []*format.Calls{f.calls(0, 0, 5000-skew, 5010-skew)}
+	host := func(name, boot string, skew int64) func(*tracetest.Fixture) {
+		return func(f *tracetest.Fixture) {
+			f.Host, f.Boot = "node1", "b1"
+			if f.Rank == 1 {
+				f.Host, f.Boot, f.ToDay = name, boot, tracetest.Day+skew
+				f.Blocks = []*format.Calls{f.Calls(0, 0, 5000-skew, 5010-skew)}
 			}
 		}
 	}
 	t.Run("two machines", func(t *testing.T) {
-		tr := mustOpen(t, Options{}, writeRun(t, t.TempDir(), 1, 2, host("node2", "b2", -apart))...)
+		tr := mustOpen(t, Options{}, tracetest.WriteRun(t, t.TempDir(), 1, 2, host("node2", "b2", -apart))...)
 		if !tr.Unaligned() {
-			t.Error("hosts put together by their times of day count as aligned")
+			t.Error("hosts put together by their times of tracetest.Day count as aligned")
 		}
 		if p := problems(tr); len(p) != 1 || !strings.Contains(p[0], "2 hosts (node1, node2)") {
 			t.Errorf("problems %q", p)
@@ -500,13 +407,13 @@ func TestHosts(t *testing.T) {
 		}
 	})
 	t.Run("two containers on one machine", func(t *testing.T) {
-		tr := mustOpen(t, Options{}, writeRun(t, t.TempDir(), 1, 2, host("pod2", "b1", 300))...)
+		tr := mustOpen(t, Options{}, tracetest.WriteRun(t, t.TempDir(), 1, 2, host("pod2", "b1", 300))...)
 		if tr.Unaligned() || len(problems(tr)) > 0 {
 			t.Errorf("one kernel's clock is not aligned with itself: %q", problems(tr))
 		}
 	})
 	t.Run("no measurement", func(t *testing.T) {
-		tr := mustOpen(t, Options{}, writeRun(t, t.TempDir(), 1, 2, func(f *fixture) { f.noClock = f.rank == 1 })...)
+		tr := mustOpen(t, Options{}, tracetest.WriteRun(t, t.TempDir(), 1, 2, func(f *tracetest.Fixture) { f.NoClock = f.Rank == 1 })...)
 		if p := problems(tr); len(p) != 1 || !strings.Contains(p[0], "no clock measurement") {
 			t.Errorf("problems %q", p)
 		}

@@ -65,6 +65,7 @@ Exit status: 0 all well, 1 there are findings, 2 wrong usage, 3 bad input.`,
 // verbs makes every verb, each in the file command_VERB.go.
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
+		newMerge(),
 		newInfo(),
 	}
 }
