@@ -97,6 +97,7 @@ const (
 	DoneOther   // generalised request, Comm_idup, …
 	DoneFreed   // MPI_Request_free: will never be seen to complete
 	DonePending // named by the call, but not complete when it returned or died
+	DoneStarted // made active by the call (Start, Startall)
 )
 
 // Calls is a run of consecutive calls of one rank in order of their begin, as
