@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tracebuf
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/mpitrace/mpitrace/format"
+)
+
+// BlockCalls is how many calls are handed on at once.
+const BlockCalls = 8192
+
+// Emit takes a block of calls. It must not keep it.
+type Emit func(*format.Calls) error
+
+// Decoder turns one ring's slots into blocks of calls.
+type Decoder struct {
+	env  *Env
+	ring *Ring
+	rank int32
+	emit Emit
+
+	at     uint64 // next slot to read
+	thread uint32
+	seq    uint64
+	calls  format.Calls
+	sigs   dictionary // of records without times and requests
+	dones  dictionary
+	keys   []uint64
+	// Hidden counts the records that served tracking only, Lost the calls that
+	// were overwritten in ring mode, Skipped those made by library layers.
+	Hidden, Lost, Skipped uint64
+	// Calls counts what was handed on.
+	Calls uint64
+}
+
+// skip stands for the index of a signature whose calls are left out.
+const skip = ^uint32(0)
+
+// NewDecoder reads ring from where its last reader stopped.
+func NewDecoder(env *Env, ring *Ring, rank int32, emit Emit) *Decoder {
+	d := &Decoder{env: env, ring: ring, rank: rank, emit: emit, at: ring.tail(), thread: ring.Thread()}
+	d.calls.Rank = rank
+	d.sigs.init()
+	d.dones.init()
+	return d
+}
+
+// Thread is the index of the thread that the decoder is reading.
+func (d *Decoder) Thread() uint32 { return d.thread }
+
+// Rewind makes the decoder begin again with what a new owner of the ring writes.
+func (d *Decoder) Rewind() {
+	d.thread = d.ring.Thread()
+	d.seq = 0
+}
+
+// nextEnd is the end of the next whole record, 0 if there is none.
+func (d *Decoder) nextEnd(published uint64) uint64 {
+	if d.at >= published {
+		return 0
+	}
+	return loadEnd(d.ring.slot(d.at))
+}
+
+// Drain reads all whole records of the decoders' rings, in the order of their
+// ends, because a request may be completed by another thread than the one that
+// made it. What was read is handed on, then given back to the writers.
+func Drain(decoders []*Decoder) error {
+	if len(decoders) == 1 {
+		d := decoders[0]
+		published := d.ring.published()
+		for d.nextEnd(published) != 0 {
+			if err := d.step(); err != nil {
+				return err
+			}
+		}
+		return d.flush()
+	}
+	published := make([]uint64, len(decoders))
+	for i, d := range decoders {
+		published[i] = d.ring.published()
+	}
+	for {
+		var first *Decoder
+		best := ^uint64(0)
+		for i, d := range decoders {
+			if end := d.nextEnd(published[i]); end != 0 && end < best {
+				first, best = d, end
+			}
+		}
+		if first == nil {
+			break
+		}
+		if err := first.step(); err != nil {
+			return err
+		}
+	}
+	for _, d := range decoders {
+		if err := d.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unfinished hands on the call that the thread is in, if it is in one.
+func (d *Decoder) Unfinished() error {
+	if d.at >= d.ring.published() || loadEnd(d.ring.slot(d.at)) != 0 {
+		return nil
+	}
+	if err := d.step(); err != nil {
+		return err
+	}
+	return d.flush()
+}
+
+// Overwritten moves on, in ring mode, to the oldest record that is still whole.
+func (d *Decoder) Overwritten() {
+	at, calls := d.ring.oldest(d.ring.published())
+	if at > d.at {
+		d.at = at
+		d.Lost = calls - min(calls, d.Calls+d.Hidden+d.Skipped)
+		d.seq = calls
+	}
+}
+
+// step reads one record.
+func (d *Decoder) step() error {
+	s := d.ring.slot(d.at)
+	fn := int(s.function())
+	slots := 1 + int(s.ncont)
+	if fn >= len(d.env.plans) || d.env.plans[fn].fn == nil || uint64(slots) > d.ring.capacity || slots < d.env.plans[fn].fixed {
+		return fmt.Errorf("ring of thread %d: record %d is damaged (function %d, %d slots)", d.thread, d.at, fn, slots)
+	}
+	p := &d.env.plans[fn]
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(s)), slots*SlotSize/8)
+	end := loadEnd(s)
+
+	c := &d.calls
+	done := len(c.DoneIndex)
+	if p.requests {
+		d.requests(words[p.fixed*SlotSize/8:], p, s)
+	}
+	ndone := len(c.DoneIndex) - done
+	var number uint64
+	if p.request && s.aux != 0 && s.aux != d.env.ABI.RequestNull && s.error == 0 && end != 0 {
+		q := p.made
+		if s.flags&slotAnySource != 0 {
+			q.flags |= format.FlagAnySource
+		}
+		if s.flags&slotAnyTag != 0 {
+			q.flags |= format.FlagAnyTag
+		}
+		q.procNull = p.peer && s.peer == d.env.ABI.ProcNull
+		number = d.env.Requests.made(s.aux, q)
+	}
+	d.at += uint64(slots)
+	if s.flags&slotHidden != 0 {
+		d.Hidden++
+		d.cut(done)
+		return nil
+	}
+
+	key := d.key(words[:p.fixed*SlotSize/8], p, ndone, number != 0, end == 0)
+	i, fresh := d.sigs.index(key)
+	if fresh {
+		sig := d.env.signature(words, p)
+		site, keep := d.env.Site(s.site(), p.fn)
+		if !keep {
+			d.sigs.set(key, skip)
+			i = skip
+		} else {
+			sig.Site = site
+			sig.Thread = d.thread
+			sig.NDone = uint32(ndone)
+			if number != 0 {
+				sig.Flags |= format.FlagRequest
+			}
+			if end == 0 {
+				sig.Flags |= format.FlagInFlight
+			}
+			i = uint32(len(c.Sigs))
+			d.sigs.set(key, i)
+			c.Sigs = append(c.Sigs, sig)
+		}
+	}
+	if i == skip {
+		d.Skipped++
+		d.cut(done)
+		return nil
+	}
+	c.Index = append(c.Index, i)
+	c.Begin = append(c.Begin, int64(s.begin))
+	c.End = append(c.End, int64(end))
+	if number != 0 {
+		c.Request = append(c.Request, number)
+	}
+	if len(c.Index) >= BlockCalls {
+		return d.flush()
+	}
+	return nil
+}
+
+// cut forgets the completions that were read for a record that is left out.
+func (d *Decoder) cut(done int) {
+	d.calls.DoneIndex = d.calls.DoneIndex[:done]
+	d.calls.DoneRequest = d.calls.DoneRequest[:done]
+}
+
+// key is what repeats of a record: its fixed slots without times and request.
+func (d *Decoder) key(words []uint64, p *plan, ndone int, request, inFlight bool) []uint64 {
+	k := append(d.keys[:0], words[2:]...)
+	if p.request {
+		k[4] = 0
+	}
+	extra := uint64(ndone) << 8
+	if request {
+		extra |= 1
+	}
+	if inFlight {
+		extra |= 2
+	}
+	// The number of slots is as long as the list of requests that were pending.
+	k[5] &^= 0xffff << 32
+	d.keys = append(k, extra)
+	return d.keys
+}
+
+// requests follows the requests of a record that takes some.
+func (d *Decoder) requests(words []uint64, p *plan, s *slot) {
+	n := len(words) * 8 / int(unsafe.Sizeof(done{}))
+	if n == 0 {
+		return
+	}
+	for _, r := range unsafe.Slice((*done)(unsafe.Pointer(&words[0])), n) {
+		if r.request != 0 && r.request != d.env.ABI.RequestNull {
+			d.request(&r, p)
+		}
+	}
+}
+
+func (d *Decoder) request(r *done, p *plan) {
+	q := d.env.Requests.oldest(r.request)
+	if q == nil {
+		if r.state == doneComplete || r.state == doneCancelled || r.state == doneFreed {
+			d.env.Requests.Unknown++
+		}
+		d.done(0, format.DoneSig{Kind: format.DoneUnknown, Source: format.NoRank, Tag: format.NoTag, Error: r.error})
+		return
+	}
+	sig := format.DoneSig{Kind: q.kind, Source: format.NoRank, Tag: format.NoTag, Error: r.error}
+	number := q.number
+	switch r.state {
+	case doneComplete, doneCancelled:
+		if q.persistent && !q.active {
+			return // an inactive request: nothing was completed
+		}
+		if q.kind == format.DoneRecv {
+			sig.Flags = q.flags
+			if q.procNull {
+				sig.Source, sig.Tag = format.ProcNull, format.AnyTag
+			} else {
+				sig.Source, sig.Tag, sig.Bytes = d.env.rank(r.source), d.env.tag(r.tag), max(r.bytes, 0)
+			}
+		}
+		if r.state == doneCancelled {
+			sig.Flags |= format.FlagCancelled
+			sig.Source, sig.Tag, sig.Bytes = format.NoRank, format.NoTag, 0
+		}
+		if q.persistent {
+			q.active = false
+		} else {
+			d.env.Requests.remove(r.request)
+		}
+	case doneStarted:
+		q.active = true
+		sig.Kind = format.DoneStarted
+	case doneFreed:
+		sig.Kind = format.DoneFreed
+		d.env.Requests.remove(r.request)
+	default:
+		sig.Kind = format.DonePending
+	}
+	d.done(number, sig)
+}
+
+func (d *Decoder) done(number uint64, sig format.DoneSig) {
+	k := [3]uint64{
+		uint64(sig.Kind) | uint64(sig.Flags)<<8 | uint64(uint32(sig.Error))<<32,
+		uint64(uint32(sig.Source)) | uint64(uint32(sig.Tag))<<32,
+		uint64(sig.Bytes),
+	}
+	c := &d.calls
+	i, fresh := d.dones.index(k[:])
+	if fresh {
+		i = uint32(len(c.DoneSigs))
+		d.dones.set(k[:], i)
+		c.DoneSigs = append(c.DoneSigs, sig)
+	}
+	c.DoneIndex = append(c.DoneIndex, i)
+	c.DoneRequest = append(c.DoneRequest, number)
+}
+
+// flush hands the block on and gives its slots back.
+func (d *Decoder) flush() error {
+	c := &d.calls
+	var err error
+	if n := len(c.Index); n > 0 {
+		c.FirstSeq = d.seq
+		err = d.emit(c)
+		d.seq += uint64(n)
+		d.Calls += uint64(n)
+	}
+	c.Sigs = slices.Delete(c.Sigs, 0, len(c.Sigs))
+	c.Index, c.Begin, c.End, c.Request = c.Index[:0], c.Begin[:0], c.End[:0], c.Request[:0]
+	c.DoneSigs, c.DoneIndex, c.DoneRequest = c.DoneSigs[:0], c.DoneIndex[:0], c.DoneRequest[:0]
+	d.sigs.reset()
+	d.dones.reset()
+	d.ring.setTail(d.at)
+	return err
+}

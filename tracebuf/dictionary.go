@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tracebuf
+
+import "slices"
+
+// dictionary numbers keys of a few words. It is made for few distinct keys
+// asked for often, and is emptied with every block.
+type dictionary struct {
+	slots []entry // open addressing, power of two
+	used  int
+	round uint32 // entries of other rounds are free
+	words []uint64
+}
+
+type entry struct {
+	hash         uint64
+	start, end   uint32 // of the key, in words
+	value, round uint32
+}
+
+func (d *dictionary) init() {
+	d.slots = make([]entry, 256)
+	d.round = 1
+}
+
+func hashWords(k []uint64) uint64 {
+	const m1, m2 = 0x9e3779b97f4a7c15, 0xd6e8feb86659fd93
+	var a, b uint64 = m1, m2
+	for ; len(k) >= 2; k = k[2:] {
+		a = (a ^ k[0]) * m1
+		b = (b ^ k[1]) * m2
+		a ^= a >> 29
+		b ^= b >> 31
+	}
+	if len(k) > 0 {
+		a = (a ^ k[0]) * m1
+	}
+	a ^= b*m1 + b>>17
+	return a ^ a>>32
+}
+
+func (d *dictionary) find(k []uint64, h uint64) *entry {
+	mask := uint64(len(d.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		e := &d.slots[i]
+		if e.round != d.round || e.hash == h && slices.Equal(d.words[e.start:e.end], k) {
+			return e
+		}
+	}
+}
+
+// index looks a key up; a fresh one is the caller's to set.
+func (d *dictionary) index(k []uint64) (value uint32, fresh bool) {
+	e := d.find(k, hashWords(k))
+	return e.value, e.round != d.round
+}
+
+func (d *dictionary) set(k []uint64, value uint32) {
+	if 2*(d.used+1) > len(d.slots) {
+		d.grow()
+	}
+	h := hashWords(k)
+	e := d.find(k, h)
+	if e.round != d.round {
+		d.used++
+		start := uint32(len(d.words))
+		d.words = append(d.words, k...)
+		*e = entry{hash: h, start: start, end: uint32(len(d.words)), round: d.round}
+	}
+	e.value = value
+}
+
+func (d *dictionary) grow() {
+	old := d.slots
+	d.slots = make([]entry, 2*len(old))
+	mask := uint64(len(d.slots) - 1)
+	for _, e := range old {
+		if e.round != d.round {
+			continue
+		}
+		i := e.hash & mask
+		for d.slots[i].round == d.round {
+			i = (i + 1) & mask
+		}
+		d.slots[i] = e
+	}
+}
+
+func (d *dictionary) reset() {
+	d.words = d.words[:0]
+	d.used = 0
+	d.round++
+	if d.round == 0 {
+		clear(d.slots)
+		d.round = 1
+	}
+}
