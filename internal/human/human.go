@@ -121,7 +121,7 @@ func Separated(n uint64) string {
 	return b.String()
 }
 
-// Percent writes a fraction of 1 as percent, without the sign: "12.3", "<0.1",
+// Percent writes a fraction of 1 as percent, without the sign: "12.0", "<0.1",
 // "0", "100".
 func Percent(fraction float64) string {
 	p := fraction * 100
@@ -133,7 +133,10 @@ func Percent(fraction float64) string {
 	case p < 100 && p >= 99.95:
 		return ">99.9"
 	}
-	return strings.TrimSuffix(strconv.FormatFloat(p, 'f', 1, 64), ".0")
+	if p >= 99.95 {
+		return strconv.FormatFloat(p, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(p, 'f', 1, 64)
 }
 
 // Plural writes a count and what is counted: "1 rank", "4 ranks".

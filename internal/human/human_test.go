@@ -74,7 +74,7 @@ func TestCount(t *testing.T) {
 
 func TestPercent(t *testing.T) {
 	for f, want := range map[float64]string{
-		0: "0", 0.0001: "<0.1", 0.001: "0.1", 0.1234: "12.3", 0.5: "50", 0.99951: ">99.9", 1: "100", 1.5: "150",
+		0: "0", 0.0001: "<0.1", 0.001: "0.1", 0.1234: "12.3", 0.5: "50.0", 0.99951: ">99.9", 1: "100", 1.5: "150",
 	} {
 		if got := Percent(f); got != want {
 			t.Errorf("Percent(%g) = %q, want %q", f, got, want)

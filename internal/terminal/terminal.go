@@ -38,6 +38,30 @@ func Width(w io.Writer, fallback int) int {
 	return fallback
 }
 
+// Height is how many lines w's terminal has: what LINES says, else what the
+// terminal says, else fallback.
+func Height(w io.Writer, fallback int) int {
+	if n, err := strconv.Atoi(os.Getenv("LINES")); err == nil && n > 0 {
+		return n
+	}
+	if f, ok := w.(*os.File); ok {
+		if _, n, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+	}
+	return fallback
+}
+
+// UTF8 tells whether the locale's characters are UTF-8.
+func UTF8() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(os.Getenv(name)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
+
 // Color is when to colour output. It is a flag value: auto, always or never.
 type Color string
 
