@@ -26,8 +26,9 @@ func filesArgs(_ *cobra.Command, args []string) error {
 
 // input is how a verb opens the trace that its arguments name.
 type input struct {
-	run  string
-	jobs int
+	run   string
+	jobs  int
+	quiet bool // the verb's own output says what is wrong with the trace
 }
 
 func (in *input) flags(cmd *cobra.Command) {
@@ -51,6 +52,9 @@ func (in *input) openWith(cmd *cobra.Command, args []string, o trace.Options) (*
 		return nil, err
 	}
 	opened := &openTrace{Trace: t, stderr: cmd.ErrOrStderr(), said: map[trace.Problem]bool{}}
+	if in.quiet {
+		opened.stderr = io.Discard
+	}
 	opened.sayProblems()
 	return opened, nil
 }

@@ -67,6 +67,8 @@ func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newMerge(),
 		newInfo(),
+		newReport(),
+		newTimeline(),
 	}
 }
 
