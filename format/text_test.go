@@ -236,3 +236,37 @@ func TestTextErrors(t *testing.T) {
 		}
 	}
 }
+
+// Several rank files are one text, which is several rank files again.
+func TestTextOfSeveralRankFiles(t *testing.T) {
+	dir, again := t.TempDir(), t.TempDir()
+	paths, err := CreateText(strings.NewReader(handWritten), "text", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(paths []string) string {
+		var readers []*Reader
+		for _, p := range paths {
+			r, err := Open(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			readers = append(readers, r)
+		}
+		var out strings.Builder
+		if err := WriteText(&out, readers...); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	first := text(paths)
+	paths, err = CreateText(strings.NewReader(first), "text", again)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, first)
+	}
+	if len(paths) != 2 {
+		t.Fatalf("%d files from the text of 2", len(paths))
+	}
+	equal(t, "text", text(paths), first)
+}

@@ -10,15 +10,23 @@ import (
 	"strconv"
 )
 
-// WriteText writes r's trace as text. Damage is written as comments; what could
-// be read is all there. The error is out's.
-func WriteText(out io.Writer, r *Reader) error {
+// WriteText writes the traces of one merged file or of rank files as text.
+// Damage is written as comments; what could be read is all there. The error is
+// out's.
+func WriteText(out io.Writer, readers ...*Reader) error {
 	w := &textWriter{out: bufio.NewWriterSize(out, 64<<10), current: noSection}
 	kind := textRank
-	if r.Kind() == KindMerged {
+	if len(readers) == 1 && readers[0].Kind() == KindMerged {
 		kind = textMerged
 	}
 	w.line(textMagic + " " + strconv.Itoa(Major) + " " + kind)
+	for _, r := range readers {
+		w.trace(r)
+	}
+	return w.out.Flush()
+}
+
+func (w *textWriter) trace(r *Reader) {
 	defs := r.Definitions()
 	if r.Kind() != KindMerged {
 		w.section(rankOf(r))
@@ -49,7 +57,6 @@ func WriteText(out io.Writer, r *Reader) error {
 		}
 		w.flush()
 	}
-	return w.out.Flush()
 }
 
 // rankOf is the rank that a rank file is of.
