@@ -3,8 +3,10 @@
 #
 # All linters, each said by name. Those that are not installed are named and
 # left out; golangci-lint is built from tools.mod.
+#
+# shellcheck disable=SC2317 # the steps are called through their names
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 go=${GO:-go}
 failed=0
 

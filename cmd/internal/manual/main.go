@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	recorder "github.com/mpitrace/mpitrace/cmd/mpitrace/command"
 	viewer "github.com/mpitrace/mpitrace/cmd/mpitrace-view/command"
+	recorder "github.com/mpitrace/mpitrace/cmd/mpitrace/command"
 	"github.com/mpitrace/mpitrace/internal/version"
 )
 
