@@ -213,7 +213,7 @@ func (r *Report) output(path string) {
 		r.add("output", Warning, "%s: %v", dir, err)
 		return
 	}
-	free := uint64(fs.Bavail) * uint64(fs.Bsize)
+	free := fs.Bavail * uint64(fs.Bsize)
 	text := fmt.Sprintf("%s: writable, %s free", dir, size(free))
 	level, hint := OK, ""
 	if name, ok := networks[uint32(fs.Type)]; ok {
@@ -241,7 +241,7 @@ func (r *Report) rings(dir string, buffer int64) {
 		c.Hint = "choose another folder on memory: MPITRACE_RING_DIR"
 		return
 	}
-	free := uint64(fs.Bavail) * uint64(fs.Bsize)
+	free := fs.Bavail * uint64(fs.Bsize)
 	n := uint64(runtime.NumCPU())
 	want := n * uint64(buffer)
 	where := fmt.Sprintf("%s: %s free, %s for a ring of %s on each of %d processors", dir, size(free), size(want), size(uint64(buffer)), n)
