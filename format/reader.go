@@ -22,6 +22,7 @@ type Reader struct {
 	kind         Kind
 	major, minor int
 	complete     bool
+	badIndex     int64 // offset of an index that could not be read, or 0
 	defs         Definitions
 	blocks       []BlockInfo // calls only
 	unknown      Unknown

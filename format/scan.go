@@ -24,6 +24,7 @@ func (r *Reader) footer() ([]BlockInfo, bool) {
 	blocks, err := r.readIndex(offset)
 	if err != nil {
 		r.problem(Problem{Offset: offset, Size: r.size - offset, What: "index: " + what(err) + "; read by scanning", Rank: NoRank, Err: ErrCorrupt})
+		r.badIndex = offset
 		return nil, false
 	}
 	return blocks, true
@@ -56,7 +57,7 @@ func (r *Reader) scan() []BlockInfo {
 		gaps = append(gaps, gap{len(r.problems) - 1, len(blocks)})
 	}
 	at := int64(fileHeaderSize)
-	for at < r.size {
+	for at < r.size && at != r.badIndex {
 		n, err := r.in.ReadAt(b[:], at)
 		if n < len(b) && err != nil && err != io.EOF {
 			damaged(at, r.size, err.Error(), ErrCorrupt)

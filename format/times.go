@@ -472,8 +472,8 @@ type timesDecoder struct {
 	info    []sigInfo
 	calls   []uint32
 	ends    []int64
-	symbols [2 * MaxBlockCalls]uint8
-	values  [2 * MaxBlockCalls]int64
+	symbols []uint8
+	values  []int64
 	low     []byte
 	huffman huff0.Scratch
 }
@@ -506,6 +506,7 @@ func (d *timesDecoder) decode(b []byte, c *Calls) error {
 		d.calls[x]++
 	}
 	from := listBounds(d.info, d.calls)
+	d.symbols, d.values = resize(d.symbols, from[lists]), resize(d.values, from[lists])
 
 	// Symbols are stored stream by stream.
 	var symbols [maxLists][]uint8
@@ -570,14 +571,14 @@ func (d *timesDecoder) gather(c *Calls, base int64, at [maxLists + 1]int) {
 			info := d.info[x]
 			l := 2 * uint(info.group%maxGroups)
 			k, m := at[l], at[l+1]
-			last += d.values[k%len(d.values)]
+			last += d.values[k]
 			begins[i] = last
 			at[l] = k + 1
 			if info.inFlight {
 				ends[i] = 0
 				continue
 			}
-			last += d.values[m%len(d.values)]
+			last += d.values[m]
 			ends[i] = last
 			at[l+1] = m + 1
 		}
@@ -588,7 +589,7 @@ func (d *timesDecoder) gather(c *Calls, base int64, at [maxLists + 1]int) {
 		l := 2 * uint(info.group%maxGroups)
 		k, m := at[l], at[l+1]
 		last := &d.ends[info.slot]
-		begin := *last + d.values[k%len(d.values)]
+		begin := *last + d.values[k]
 		begins[i] = begin
 		at[l] = k + 1
 		if info.inFlight {
@@ -596,7 +597,7 @@ func (d *timesDecoder) gather(c *Calls, base int64, at [maxLists + 1]int) {
 			*last = begin
 			continue
 		}
-		end := begin + d.values[m%len(d.values)]
+		end := begin + d.values[m]
 		ends[i] = end
 		at[l+1] = m + 1
 		*last = end
