@@ -21,7 +21,12 @@ func (r *Reader) footer() ([]BlockInfo, bool) {
 	if !ok {
 		return nil, false
 	}
-	blocks, err := r.readIndex(offset)
+	end := r.size - trailerSize
+	if offset < fileHeaderSize || offset > end-blockHeaderSize {
+		r.problem(Problem{Offset: end, Size: trailerSize, What: fmt.Sprintf("trailer points to offset %d; read by scanning", offset), Rank: NoRank, Err: ErrCorrupt})
+		return nil, false
+	}
+	blocks, err := r.readIndex(offset, end-offset)
 	if err != nil {
 		r.problem(Problem{Offset: offset, Size: r.size - offset, What: "index: " + what(err) + "; read by scanning", Rank: NoRank, Err: ErrCorrupt})
 		r.badIndex = offset
@@ -30,11 +35,7 @@ func (r *Reader) footer() ([]BlockInfo, bool) {
 	return blocks, true
 }
 
-func (r *Reader) readIndex(offset int64) ([]BlockInfo, error) {
-	size := r.size - trailerSize - offset
-	if offset < fileHeaderSize || size < blockHeaderSize {
-		return nil, fmt.Errorf("trailer points to offset %d of %d", offset, r.size)
-	}
+func (r *Reader) readIndex(offset, size int64) ([]BlockInfo, error) {
 	d, err := newDecoderBuffers()
 	if err != nil {
 		return nil, err
