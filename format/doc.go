@@ -397,7 +397,7 @@
 // any-source any-tag nested in-place truncated false cancelled; other bits are
 // hexadecimal. A completed request is number:kind,source=…,tag=…,bytes=…,error=…,
 // flags=… with the kinds unknown send recv collective one-sided io other freed
-// pending.
+// pending started.
 //
 // "block seq=N thread=N rank=N" begins a block of calls. Without it calls are put
 // into blocks of 8192 (of one thread each in rank files), and numbered through.

@@ -78,6 +78,7 @@ var flagWords = []string{
 var doneWords = []string{
 	DoneUnknown: "unknown", DoneSend: "send", DoneRecv: "recv", DoneCollective: "collective",
 	DoneOneSided: "one-sided", DoneIO: "io", DoneOther: "other", DoneFreed: "freed", DonePending: "pending",
+	DoneStarted: "started",
 }
 
 // Strings for names and values.

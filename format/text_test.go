@@ -216,7 +216,7 @@ func TestTextErrors(t *testing.T) {
 		{head + "MPI_Send 1 2 peer=3 peer=4", "x:2:21: peer is given twice"},
 		{head + "MPI_Send 1 2 done=7", "x:2:14: done should be a list in brackets"},
 		{head + "MPI_Send 1 2 done=[7", "x:2:14: list without end"},
-		{head + "MPI_Send 1 2 done=[7:gone]", `x:2:20: "gone" is none of unknown, send, recv, collective, one-sided, io, other, freed, pending`},
+		{head + "MPI_Send 1 2 done=[7:gone]", `x:2:20: "gone" is none of unknown, send, recv, collective, one-sided, io, other, freed, pending, started`},
 		{head + "MPI_Send 1 2 flags=big", `x:2:14: flags: "big" is no flag: there are any-source, any-tag, in-flight, nested, in-place, truncated, request, false, cancelled`},
 		{head + "comm id=1 name=\"World", "x:2:16: string without end, or with a bad escape"},
 		{head + "comm id=1 group=5-3", `x:2:11: group: "5-3" is no range of ranks`},
