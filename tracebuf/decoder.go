@@ -30,6 +30,10 @@ type Decoder struct {
 	sigs   dictionary // of records without times and requests
 	dones  dictionary
 	keys   []uint64
+	// Programs repeat themselves: what came after a record is what most likely
+	// comes after it again, and one comparison is cheaper than a search.
+	sigOrder  predictor
+	doneOrder predictor
 	// Hidden counts the records that served tracking only, Lost the calls that
 	// were overwritten in ring mode, Skipped those made by library layers.
 	Hidden, Lost, Skipped uint64
@@ -38,12 +42,13 @@ type Decoder struct {
 }
 
 // skip stands for the index of a signature whose calls are left out.
-const skip = ^uint32(0)
+const skip = unknown - 1
 
 // NewDecoder reads ring from where its last reader stopped.
 func NewDecoder(env *Env, ring *Ring, rank int32, emit Emit) *Decoder {
 	d := &Decoder{env: env, ring: ring, rank: rank, emit: emit, at: ring.tail(), thread: ring.Thread()}
 	d.calls.Rank = rank
+	d.keys = make([]uint64, env.longest*SlotSize/8)
 	d.sigs.init()
 	d.dones.init()
 	return d
@@ -143,7 +148,7 @@ func (d *Decoder) step() error {
 	c := &d.calls
 	done := len(c.DoneIndex)
 	if p.requests {
-		d.requests(words[p.fixed*SlotSize/8:], p, s)
+		d.requests(words[p.fixed*SlotSize/8:])
 	}
 	ndone := len(c.DoneIndex) - done
 	var number uint64
@@ -166,27 +171,9 @@ func (d *Decoder) step() error {
 	}
 
 	key := d.key(words[:p.fixed*SlotSize/8], p, ndone, number != 0, end == 0)
-	i, fresh := d.sigs.index(key)
-	if fresh {
-		sig := d.env.signature(words, p)
-		site, keep := d.env.Site(s.site(), p.fn)
-		if !keep {
-			d.sigs.set(key, skip)
-			i = skip
-		} else {
-			sig.Site = site
-			sig.Thread = d.thread
-			sig.NDone = uint32(ndone)
-			if number != 0 {
-				sig.Flags |= format.FlagRequest
-			}
-			if end == 0 {
-				sig.Flags |= format.FlagInFlight
-			}
-			i = uint32(len(c.Sigs))
-			d.sigs.set(key, i)
-			c.Sigs = append(c.Sigs, sig)
-		}
+	i := d.sigOrder.find(&d.sigs, key)
+	if i == unknown {
+		i = d.signature(words, p, key, ndone, number != 0, end == 0)
 	}
 	if i == skip {
 		d.Skipped++
@@ -205,6 +192,31 @@ func (d *Decoder) step() error {
 	return nil
 }
 
+// signature enters a record of a kind that the block has not had.
+func (d *Decoder) signature(words []uint64, p *plan, key []uint64, ndone int, request, inFlight bool) uint32 {
+	c := &d.calls
+	s := (*slot)(unsafe.Pointer(&words[0]))
+	site, keep := d.env.Site(s.site(), p.fn)
+	if !keep {
+		d.sigOrder.add(&d.sigs, key, skip)
+		return skip
+	}
+	sig := d.env.signature(words, p)
+	sig.Site = site
+	sig.Thread = d.thread
+	sig.NDone = uint32(ndone)
+	if request {
+		sig.Flags |= format.FlagRequest
+	}
+	if inFlight {
+		sig.Flags |= format.FlagInFlight
+	}
+	i := uint32(len(c.Sigs))
+	d.sigOrder.add(&d.sigs, key, i)
+	c.Sigs = append(c.Sigs, sig)
+	return i
+}
+
 // cut forgets the completions that were read for a record that is left out.
 func (d *Decoder) cut(done int) {
 	d.calls.DoneIndex = d.calls.DoneIndex[:done]
@@ -213,7 +225,11 @@ func (d *Decoder) cut(done int) {
 
 // key is what repeats of a record: its fixed slots without times and request.
 func (d *Decoder) key(words []uint64, p *plan, ndone int, request, inFlight bool) []uint64 {
-	k := append(d.keys[:0], words[2:]...)
+	// A reused array, without the calls that append would make of so few words.
+	k := d.keys[:len(words)-1]
+	for i, w := range words[2:] {
+		k[i] = w
+	}
 	if p.request {
 		k[4] = 0
 	}
@@ -226,32 +242,36 @@ func (d *Decoder) key(words []uint64, p *plan, ndone int, request, inFlight bool
 	}
 	// The number of slots is as long as the list of requests that were pending.
 	k[5] &^= 0xffff << 32
-	d.keys = append(k, extra)
-	return d.keys
+	k[len(k)-1] = extra
+	return k
 }
 
 // requests follows the requests of a record that takes some.
-func (d *Decoder) requests(words []uint64, p *plan, s *slot) {
+func (d *Decoder) requests(words []uint64) {
 	n := len(words) * 8 / int(unsafe.Sizeof(done{}))
 	if n == 0 {
 		return
 	}
-	for _, r := range unsafe.Slice((*done)(unsafe.Pointer(&words[0])), n) {
-		if r.request != 0 && r.request != d.env.ABI.RequestNull {
-			d.request(&r, p)
+	list := unsafe.Slice((*done)(unsafe.Pointer(&words[0])), n)
+	for i := range list {
+		if r := &list[i]; r.request != 0 && r.request != d.env.ABI.RequestNull {
+			d.request(r)
 		}
 	}
 }
 
-func (d *Decoder) request(r *done, p *plan) {
-	q := d.env.Requests.oldest(r.request)
-	if q == nil {
+// request follows one request of a record.
+func (d *Decoder) request(r *done) {
+	requests := d.env.Requests
+	place := requests.find(r.request)
+	if place < 0 {
 		if r.state == doneComplete || r.state == doneCancelled || r.state == doneFreed {
-			d.env.Requests.Unknown++
+			requests.Unknown++
 		}
 		d.done(0, format.DoneSig{Kind: format.DoneUnknown, Source: format.NoRank, Tag: format.NoTag, Error: r.error})
 		return
 	}
+	q := &requests.table[place].request
 	sig := format.DoneSig{Kind: q.kind, Source: format.NoRank, Tag: format.NoTag, Error: r.error}
 	number := q.number
 	switch r.state {
@@ -274,14 +294,14 @@ func (d *Decoder) request(r *done, p *plan) {
 		if q.persistent {
 			q.active = false
 		} else {
-			d.env.Requests.remove(r.request)
+			requests.remove(place)
 		}
 	case doneStarted:
 		q.active = true
 		sig.Kind = format.DoneStarted
 	case doneFreed:
 		sig.Kind = format.DoneFreed
-		d.env.Requests.remove(r.request)
+		requests.remove(place)
 	default:
 		sig.Kind = format.DonePending
 	}
@@ -295,10 +315,10 @@ func (d *Decoder) done(number uint64, sig format.DoneSig) {
 		uint64(sig.Bytes),
 	}
 	c := &d.calls
-	i, fresh := d.dones.index(k[:])
-	if fresh {
+	i := d.doneOrder.find(&d.dones, k[:])
+	if i == unknown {
 		i = uint32(len(c.DoneSigs))
-		d.dones.set(k[:], i)
+		d.doneOrder.add(&d.dones, k[:], i)
 		c.DoneSigs = append(c.DoneSigs, sig)
 	}
 	c.DoneIndex = append(c.DoneIndex, i)
@@ -320,6 +340,8 @@ func (d *Decoder) flush() error {
 	c.DoneSigs, c.DoneIndex, c.DoneRequest = c.DoneSigs[:0], c.DoneIndex[:0], c.DoneRequest[:0]
 	d.sigs.reset()
 	d.dones.reset()
+	d.sigOrder.reset()
+	d.doneOrder.reset()
 	d.ring.setTail(d.at)
 	return err
 }

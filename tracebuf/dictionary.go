@@ -17,6 +17,7 @@ type entry struct {
 	hash         uint64
 	start, end   uint32 // of the key, in words
 	value, round uint32
+	place        uint32 // among a predictor's successors
 }
 
 func (d *dictionary) init() {
@@ -51,12 +52,13 @@ func (d *dictionary) find(k []uint64, h uint64) *entry {
 }
 
 // index looks a key up; a fresh one is the caller's to set.
-func (d *dictionary) index(k []uint64) (value uint32, fresh bool) {
-	e := d.find(k, hashWords(k))
-	return e.value, e.round != d.round
+func (d *dictionary) index(k []uint64) (e *entry, fresh bool) {
+	e = d.find(k, hashWords(k))
+	return e, e.round != d.round
 }
 
-func (d *dictionary) set(k []uint64, value uint32) {
+// set enters a key; the entry is good until the next set.
+func (d *dictionary) set(k []uint64, value uint32) *entry {
 	if 2*(d.used+1) > len(d.slots) {
 		d.grow()
 	}
@@ -69,6 +71,7 @@ func (d *dictionary) set(k []uint64, value uint32) {
 		*e = entry{hash: h, start: start, end: uint32(len(d.words)), round: d.round}
 	}
 	e.value = value
+	return e
 }
 
 func (d *dictionary) grow() {
@@ -95,4 +98,67 @@ func (d *dictionary) reset() {
 		clear(d.slots)
 		d.round = 1
 	}
+}
+
+// predictor remembers, for each key of a dictionary, which key came next.
+type predictor struct {
+	seen []successor
+	last int
+}
+
+// successor is a key, its value, and the place in predictor.seen of the key
+// that came after it last time.
+type successor struct {
+	start, end uint32
+	value      uint32
+	next       int32
+}
+
+// unknown is the value of a key that is not in the dictionary.
+const unknown = ^uint32(0)
+
+// find returns a key's value, or unknown.
+func (p *predictor) find(d *dictionary, k []uint64) uint32 {
+	if p.last < len(p.seen) {
+		n := p.seen[p.last].next
+		s := &p.seen[n]
+		if w := d.words[s.start:s.end]; len(w) == len(k) {
+			same := uint64(0)
+			for i, v := range w {
+				same |= v ^ k[i]
+			}
+			if same == 0 {
+				p.last = int(n)
+				return s.value
+			}
+		}
+	}
+	e, fresh := d.index(k)
+	if fresh {
+		return unknown
+	}
+	p.follow(int(e.place))
+	return e.value
+}
+
+// follow notes that the key at place n came after the last one.
+func (p *predictor) follow(n int) {
+	if p.last < len(p.seen) {
+		p.seen[p.last].next = int32(n)
+	}
+	p.last = n
+}
+
+// add enters a new key.
+func (p *predictor) add(d *dictionary, k []uint64, value uint32) {
+	e := d.set(k, value)
+	n := len(p.seen)
+	e.place = uint32(n)
+	p.seen = append(p.seen, successor{start: e.start, end: e.end, value: value, next: int32(n)})
+	p.follow(n)
+}
+
+func (p *predictor) reset() {
+	p.seen = p.seen[:0]
+	p.last = 0
 }

@@ -27,6 +27,7 @@ type Env struct {
 	Site func(address uint64, fn *mpi.Func) (format.ID, bool)
 
 	plans     []plan
+	longest   int // fixed slots of the longest record
 	typeSizes map[format.ID]int64
 	comms     map[format.ID]format.Comm
 	wins      map[format.ID]format.Win
@@ -62,7 +63,9 @@ func NewEnv(abi ABI, site func(uint64, *mpi.Func) (format.ID, bool)) *Env {
 	all := mpi.All()
 	e.plans = make([]plan, len(all)+1)
 	for i := range all {
-		e.plans[all[i].ID] = newPlan(&all[i])
+		p := newPlan(&all[i])
+		e.plans[all[i].ID] = p
+		e.longest = max(e.longest, p.fixed)
 	}
 	return e
 }
