@@ -32,7 +32,7 @@ archive() { # FLAGS NAME
 		"$OBJCOPY" --rename-section .init_array=go_lazy_init go.o)
 }
 
-archive "" shared
+archive "-DMPIT_SHARED" shared
 "$CC" -shared -o "$work/libmpitrace.so" "$work"/shared/*.o \
 	-Wl,-soname,libmpitrace.so -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,now -Wl,--build-id \
 	-Wl,--version-script=interpose/exports.map -ldl -lpthread

@@ -7,12 +7,13 @@
 
 #include "mpit.h"
 
-/* In the archive for static links wrappers are objects of their own, made of
- * static/all.c; the rest of the archive has none. */
-#if defined(MPIT_STATIC) && !defined(MPIT_ONE_EACH)
-#define MPIT_WANTED 0
-#else
+/* Where wrappers are compiled: build.sh asks for them in the shared library,
+ * and in objects of their own (static/all.c) for the archive. A plain go build
+ * of this package, which nobody uses, is spared the work. */
+#if defined(MPIT_SHARED) || defined(MPIT_ONE_EACH)
 #define MPIT_WANTED 1
+#else
+#define MPIT_WANTED 0
 #endif
 
 #ifdef MPIT_STATIC
