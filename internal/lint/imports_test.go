@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"format", "internal/config"},
 	{"tracebuf"},
 	{"internal/trace", "internal/match", "internal/merge", "internal/symbol", "internal/tracegen"},
-	{"internal/analysis", "internal/timeline"},
+	{"internal/dump", "internal/analysis", "internal/timeline"},
 	{"internal/export", "internal/web"},
 	{"cmd", "bench", "internal/doctor", "internal/launch", "internal/e2e", "internal/lint", "scripts"},
 }

@@ -4,6 +4,7 @@ package trace
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,12 +37,29 @@ const (
 // missing, cut off or cannot be trusted. Nothing of it kept the rest of the
 // trace from being read.
 type Problem struct {
-	Kind  ProblemKind `json:"kind"`
-	Rank  int32       `json:"rank"`            // format.NoRank unless it is one rank's
-	File  string      `json:"file,omitempty"`  // "" if it is not about a file
-	Count uint64      `json:"count,omitempty"` // calls, files, ranks: what Text says; 0 if not known
-	Text  string      `json:"text"`            // what is wrong, without rank and file
-	Hint  string      `json:"hint,omitempty"`  // what to do next
+	Kind  ProblemKind
+	Rank  int32  // format.NoRank unless it is one rank's
+	File  string // "" if it is not about a file
+	Count uint64 // of what Text says: calls, files, ranks; 0 if not known
+	Text  string // what is wrong, without rank and file
+	Hint  string // what to do next, or ""
+}
+
+// MarshalJSON writes kind, rank (null if it is not one rank's), file, count,
+// text and hint.
+func (p Problem) MarshalJSON() ([]byte, error) {
+	var rank *int32
+	if p.Rank != format.NoRank {
+		rank = &p.Rank
+	}
+	return json.Marshal(struct {
+		Kind  ProblemKind `json:"kind"`
+		Rank  *int32      `json:"rank"`
+		File  string      `json:"file,omitempty"`
+		Count uint64      `json:"count,omitempty"`
+		Text  string      `json:"text"`
+		Hint  string      `json:"hint,omitempty"`
+	}{p.Kind, rank, p.File, p.Count, p.Text, p.Hint})
 }
 
 // String says where and what.

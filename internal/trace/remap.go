@@ -71,6 +71,9 @@ func (m *remap) apply(calls *format.Calls) (undefined int) {
 		if s.Second != nil {
 			one(&m.datatypes, &s.Second.Datatype)
 		}
+		if len(s.Args) > 0 {
+			undefined += m.args(s)
+		}
 	}
 	return undefined
 }

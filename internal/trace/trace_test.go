@@ -3,10 +3,8 @@
 package trace
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -245,7 +243,7 @@ func TestOtherFiles(t *testing.T) {
 	}
 	write(t, text, []byte("this is no trace, however long it may be\n"))
 	write(t, empty, nil)
-	write(t, newer, newerVersion(whole))
+	write(t, newer, tracetest.NewerVersion(whole))
 
 	// In a directory, what does not look like a trace is nobody's business.
 	tr := mustOpen(t, Options{}, dir)
@@ -421,17 +419,4 @@ func TestHosts(t *testing.T) {
 			t.Errorf("rank 1 at %v", got)
 		}
 	})
-}
-
-// newerVersion is a file of a version that is not known yet.
-func newerVersion(b []byte) []byte {
-	b = slices.Clone(b)
-	b[8] = 9
-	return fixHeader(b)
-}
-
-// fixHeader makes the file header's checksum right again.
-func fixHeader(b []byte) []byte {
-	binary.LittleEndian.PutUint32(b[12:], crc32.Checksum(b[:12], crc32.MakeTable(crc32.Castagnoli)))
-	return b
 }

@@ -285,9 +285,12 @@ func (x *info) text(w io.Writer) error {
 	}
 	x.textConfig(line)
 	counts := []string{}
-	for _, k := range []string{"communicators", "datatypes", "operations", "windows", "files", "call_sites", "modules"} {
-		if n := x.Definitions[k]; n > 0 {
-			counts = append(counts, fmt.Sprintf("%s %s", human.Separated(uint64(n)), strings.ReplaceAll(k, "_", " ")))
+	for _, k := range []struct{ key, one string }{
+		{"communicators", "communicator"}, {"datatypes", "datatype"}, {"operations", "operation"}, {"windows", "window"},
+		{"files", "file"}, {"call_sites", "call site"}, {"modules", "module"},
+	} {
+		if n := x.Definitions[k.key]; n > 0 {
+			counts = append(counts, human.Plural(uint64(n), k.one))
 		}
 	}
 	line("defined", "%s", strings.Join(counts, ", "))

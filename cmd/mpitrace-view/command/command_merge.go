@@ -19,7 +19,6 @@ import (
 	"github.com/mpitrace/mpitrace/format"
 	"github.com/mpitrace/mpitrace/internal/human"
 	"github.com/mpitrace/mpitrace/internal/merge"
-	"github.com/mpitrace/mpitrace/internal/symbol"
 	"github.com/mpitrace/mpitrace/internal/terminal"
 	"github.com/mpitrace/mpitrace/internal/trace"
 )
@@ -30,7 +29,7 @@ type mergeOptions struct {
 }
 
 func newMerge() *cobra.Command {
-	var o mergeOptions
+	o := mergeOptions{input: input{sites: true}}
 	cmd := &cobra.Command{
 		Use:   "merge [options] FILE|DIR...",
 		Short: "Put the files of a run's ranks into one",
@@ -54,16 +53,12 @@ error. Of several runs the newest is taken.`,
 }
 
 func (o *mergeOptions) run(cmd *cobra.Command, args []string) error {
+	begun := time.Now()
 	t, err := o.input.openWith(cmd, args, trace.Options{RankFiles: true})
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	begun := time.Now()
-	for _, p := range symbol.Resolve(t.Definitions()) {
-		warn(cmd.ErrOrStderr(), p)
-	}
-
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	bar := newProgress(cmd.ErrOrStderr(), "merging", t.Calls())

@@ -28,7 +28,7 @@ type reportOptions struct {
 }
 
 func newReport() *cobra.Command {
-	var o reportOptions
+	o := reportOptions{input: input{sites: true}}
 	cmd := &cobra.Command{
 		Use:   "report [options] FILE|DIR...",
 		Short: "Say where the time went: functions, ranks, call sites, message sizes, regions",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mpitrace/mpitrace/format"
 	"github.com/mpitrace/mpitrace/internal/config"
+	"github.com/mpitrace/mpitrace/internal/symbol"
 	"github.com/mpitrace/mpitrace/internal/terminal"
 	"github.com/mpitrace/mpitrace/internal/trace"
 	"github.com/mpitrace/mpitrace/mpi"
@@ -29,6 +30,7 @@ type input struct {
 	run   string
 	jobs  int
 	quiet bool // the verb's own output says what is wrong with the trace
+	sites bool // the verb shows call sites
 }
 
 func (in *input) flags(cmd *cobra.Command) {
@@ -56,6 +58,12 @@ func (in *input) openWith(cmd *cobra.Command, args []string, o trace.Options) (*
 		opened.stderr = io.Discard
 	}
 	opened.sayProblems()
+	if in.sites && !t.Merged() {
+		// A merged file has its call sites, and may be from another machine.
+		for _, line := range symbol.Resolve(t.Definitions()) {
+			warn(cmd.ErrOrStderr(), line)
+		}
+	}
 	return opened, nil
 }
 

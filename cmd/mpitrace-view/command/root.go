@@ -66,6 +66,7 @@ Exit status: 0 all well, 1 there are findings, 2 wrong usage, 3 bad input.`,
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newMerge(),
+		newDump(),
 		newInfo(),
 		newReport(),
 		newTimeline(),
@@ -76,7 +77,7 @@ func verbs() []*cobra.Command {
 // exit code.
 func Run(args []string, stdout, stderr io.Writer) int {
 	root := New()
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // nil would be the process's own
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteC()

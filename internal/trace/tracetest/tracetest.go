@@ -5,8 +5,11 @@
 package tracetest
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/mpitrace/mpitrace/format"
@@ -107,4 +110,12 @@ func WriteRun(t testing.TB, dir string, run byte, size int32, change func(*Fixtu
 		paths = append(paths, p)
 	}
 	return paths
+}
+
+// NewerVersion makes of a trace file one of a version that is not known yet.
+func NewerVersion(b []byte) []byte {
+	b = slices.Clone(b)
+	b[8] = 9
+	binary.LittleEndian.PutUint32(b[12:], crc32.Checksum(b[:12], crc32.MakeTable(crc32.Castagnoli)))
+	return b
 }
