@@ -34,7 +34,7 @@ build: commands lib ## both commands and the library (the default)
 commands: ## bin/mpitrace and bin/mpitrace-view
 	$(Q)scripts/needs.sh build
 	$(Q)mkdir -p bin
-	$(Q)CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
+	$(Q)CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/mpitrace ./cmd/mpitrace-view
 
 lib: lib/libmpitrace.so ## lib/libmpitrace.so and lib/libmpitrace.a
 
