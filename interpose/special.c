@@ -134,6 +134,9 @@ int MPI_Pcontrol(const int level, ...)
 			mpit_start_enabled(level);
 		return 0;
 	}
+	/* Libraries abort the program for a call after MPI_Finalize. */
+	if (!atomic_load_explicit(&mpit_active, memory_order_acquire))
+		return 0;
 	t = mpit_self;
 	t->state = MPIT_INSIDE;
 	if (level == REGION_BEGIN || level == REGION_END ||
