@@ -10,7 +10,7 @@ import (
 )
 
 // place is where a call site is, for people: file:line if that is known, else
-// the module and the offset in it.
+// the symbol or the module and the offset in it.
 type place struct {
 	file   string
 	line   int32
@@ -34,16 +34,22 @@ func (p *Profiler) place(id format.ID) place {
 		return place{s.File, s.Line, s.Function, text}
 	}
 	m := p.trace.Module(s.Module)
+	if s.Function != "" { // a symbol and an offset
+		where := place{text: s.Function}
+		if m != nil {
+			where.file = m.Path
+		}
+		return where
+	}
 	if m == nil {
 		if s.Address == 0 {
-			return place{caller: s.Function, text: noPlace}
+			return place{text: noPlace}
 		}
-		return place{caller: s.Function, text: fmt.Sprintf("0x%x", s.Address)}
+		return place{text: fmt.Sprintf("0x%x", s.Address)}
 	}
 	return place{
-		file:   m.Path,
-		caller: s.Function,
-		text:   fmt.Sprintf("%s+0x%x", filepath.Base(m.Path), s.Address-m.Base),
+		file: m.Path,
+		text: fmt.Sprintf("%s+0x%x", filepath.Base(m.Path), s.Address-m.Base),
 	}
 }
 

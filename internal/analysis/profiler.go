@@ -3,6 +3,7 @@
 package analysis
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -144,6 +145,8 @@ func (p *Profiler) Visit(number int, rank int32) trace.Visitor {
 		markers:  make(map[markerKey]*markerCell),
 		requests: make(map[uint64]motion),
 		drains:   p.drains[rank],
+		busy:     math.MinInt64,
+		last:     math.MinInt64,
 	}
 	w.walks = append(w.walks, r)
 	return r

@@ -316,6 +316,9 @@ func (r *rankWalk) leave(t *thread, now int64, calledAgain bool) {
 // rankEnd when recording of this rank ended, or, if that is not known, the
 // last time in its calls.
 func (r *rankWalk) finish(runEnd int64) {
+	if !r.started { // nothing was recorded but the end
+		return
+	}
 	rankEnd := r.last
 	if s, ok := r.profiler.summaries[r.rank]; ok {
 		rankEnd = max(rankEnd, s.End)
@@ -326,16 +329,12 @@ func (r *rankWalk) finish(runEnd int64) {
 	if !r.closed {
 		r.end = rankEnd
 	}
-	if rankEnd > r.busy && r.started {
+	if rankEnd > r.busy {
 		r.idle(rankEnd)
 	}
 	for _, t := range r.threads {
 		r.leave(t, rankEnd, false)
 		r.regions.abandon(&t.regions, 0, rankEnd, t.mpi)
-	}
-	if !r.started { // nothing was recorded but the end
-		r.start, r.end = 0, 0
-		return
 	}
 	window := r.profiler.window
 	r.start = min(max(r.start, window.Begin), window.End)

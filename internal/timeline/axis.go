@@ -44,7 +44,7 @@ func roundStep(length int64, most int) int64 {
 	for power := int64(1); ; power *= 10 {
 		for _, digit := range []int64{1, 2, 5} {
 			step := digit * power
-			if length/step < int64(most) || power > math.MaxInt64/100 {
+			if (length-1)/step < int64(most) || power > math.MaxInt64/100 {
 				return step
 			}
 		}
@@ -58,7 +58,8 @@ func ticksFrom(w trace.Window, origin, step int64, sign string) []tick {
 	if first < w.Begin-origin {
 		first += step
 	}
-	last := w.End - origin
+	end := w.End - origin
+	last := (end - 1) / step * step
 	unit := axisUnits[len(axisUnits)-1]
 	for _, u := range axisUnits {
 		if max(last, -first) >= u.ns {
@@ -67,8 +68,8 @@ func ticksFrom(w trace.Window, origin, step int64, sign string) []tick {
 		}
 	}
 	var list []tick
-	for at := first; at < last; at += step {
-		label := "0"
+	for at := first; at < end; at += step {
+		label := sign + "0"
 		if at != 0 {
 			label = sign + decimal(at, unit.ns, step) + " " + unit.name
 		}

@@ -10,6 +10,12 @@ import (
 	"github.com/mpitrace/mpitrace/internal/trace"
 )
 
+// farthest is as far from the run's start as drawings go, 73 years: a trace may
+// hold any time, and lengths must not overflow.
+const farthest = 1 << 61
+
+func near(ns int64) int64 { return min(max(ns, -farthest), farthest) }
+
 // Read builds the level of the selected part of a trace, with these rows of
 // ranks and so many bins. A selection without an end (or begin) ends with the
 // last (begins with the first) call.
@@ -27,7 +33,7 @@ func Read(t *trace.Trace, s trace.Selection, rows [][]int32, bins int) *Level {
 		window.End = max(runEnd, window.Begin)
 	}
 	b := NewBuilder(t.Definitions(), Spec{
-		Window: window,
+		Window: trace.Window{Begin: near(window.Begin), End: near(window.End)},
 		Bins:   bins,
 		Rows:   rows,
 		RunEnd: runEnd,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mpitrace/mpitrace/internal/analysis"
 	"github.com/mpitrace/mpitrace/internal/analysis/report"
+	"github.com/mpitrace/mpitrace/internal/symbol"
 	"github.com/mpitrace/mpitrace/internal/terminal"
 )
 
@@ -89,6 +90,9 @@ func (o *reportOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer t.Close()
+	for _, line := range symbol.Resolve(t.Definitions()) {
+		warn(cmd.ErrOrStderr(), line)
+	}
 	selection, err := selected.of(t.Trace)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mpitrace/mpitrace/internal/human"
+	"github.com/mpitrace/mpitrace/internal/symbol"
 	"github.com/mpitrace/mpitrace/internal/terminal"
 	"github.com/mpitrace/mpitrace/internal/timeline"
 	"github.com/mpitrace/mpitrace/internal/trace"
@@ -74,6 +75,9 @@ func (o *timelineOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer t.Close()
+	for _, line := range symbol.Resolve(t.Definitions()) {
+		warn(cmd.ErrOrStderr(), line)
+	}
 	selection, err := selected.of(t.Trace)
 	if err != nil {
 		return err
