@@ -4,6 +4,7 @@ package analysis
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -14,6 +15,7 @@ const (
 	shortest          = 1
 	longest           = 1 << 62
 	significantDigits = 2
+	bucketBits        = 8 // of a value's leading bits tell its bucket
 )
 
 // durations is the distribution of the times of calls that returned.
@@ -31,10 +33,15 @@ func (d *durations) add(time int64) {
 
 func (d *durations) merge(o *durations) { d.hist.Merge(o.hist) }
 
-// quantile is the time that percent of the calls do not exceed, within 1 %.
-// It is never outside the exact extremes.
+// quantile is the time that percent of the calls do not exceed, within 1 %: the
+// middle of its bucket, but never outside the exact extremes.
 func (d *durations) quantile(percent float64, least, most int64) int64 {
-	return min(max(d.hist.ValueAtPercentile(percent), least), most)
+	highest := d.hist.ValueAtPercentile(percent) // of the bucket
+	width := int64(1)
+	if n := bits.Len64(uint64(highest)); n > bucketBits {
+		width <<= n - bucketBits
+	}
+	return min(max(highest-(width-1)/2, least), most)
 }
 
 // mean is total/count, rounded.

@@ -225,7 +225,7 @@ func (w *Walk) Close(next int64) {
 	if len(w.open) > 0 {
 		end = max(end, b.runEnd)
 		for _, o := range w.open {
-			if o.begin < w.edges[len(w.edges)-1] {
+			if o.begin <= w.edges[len(w.edges)-1] {
 				open = append(open, Open{w.rank, nameOf(o.fn), b.place(o.site), o.begin})
 			}
 		}

@@ -169,7 +169,7 @@ func (s *svg) describe(row *Row) string {
 		total.add(&row.Cells[i])
 	}
 	words := []string{}
-	if total.Recorded > 0 {
+	if total.Computation() > 0 {
 		words = append(words, fmt.Sprintf("%s %s %%", computation.name, human.Percent(float64(total.Computation())/float64(total.Recorded))))
 	}
 	for class := range NumClasses {
@@ -233,7 +233,7 @@ func (s *svg) legend() (elements string, lines int) {
 			x, y, class, x+18, y+10, name)
 		x += width
 	}
-	if total.Recorded > 0 {
+	if total.Computation() > 0 {
 		put(fmt.Sprintf("p%d", partComputation), fmt.Sprintf("%s %s %%", computation.name,
 			escaped(human.Percent(float64(total.Computation())/float64(total.Recorded)))))
 	}

@@ -346,7 +346,7 @@ func (t *text) legend() {
 		share float64
 	}
 	var entries []entry
-	if total.Recorded > 0 {
+	if total.Computation() > 0 {
 		entries = append(entries, entry{computation, int(partComputation), float64(total.Computation()) / float64(total.Recorded)})
 	}
 	for class := range NumClasses {
@@ -386,7 +386,7 @@ func (t *text) legend() {
 		put(string(inFlight.letter), inFlight.name)
 	}
 	if t.Colors == NoColor && len(entries) > 1 {
-		put("small:", "less than half of it MPI")
+		put("small letters:", "MPI is less than half")
 	}
 	if b.Len() == 0 {
 		put(" ", "no calls")

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/mpitrace/mpitrace/format"
 	"github.com/mpitrace/mpitrace/internal/analysis"
 )
 
@@ -77,6 +78,12 @@ func values(v reflect.Value) (list []string) {
 		case reflect.Slice:
 		case reflect.Struct:
 			list = append(list, values(f)...)
+		case reflect.Int32:
+			if int32(f.Int()) == format.NoRank {
+				list = append(list, "")
+				continue
+			}
+			list = append(list, fmt.Sprint(f.Int()))
 		default:
 			list = append(list, fmt.Sprint(f.Interface()))
 		}

@@ -116,7 +116,7 @@ func (t *writer) functionNotes() {
 		if i == 0 {
 			t.printf("\n")
 		}
-		t.printf("%s\n", n)
+		t.paragraph("- ", n)
 	}
 }
 
@@ -303,21 +303,21 @@ func (t *writer) sizes() {
 		return
 	}
 	columns := []column[R]{name("size", 0, sizeRange)}
-	add := func(title string, of func(R) analysis.Count) {
+	add := func(title string, drop int, of func(R) analysis.Count) {
 		for _, r := range rows {
 			if of(r).Count > 0 {
 				columns = append(columns,
 					number(title, 0, func(r R) string { return count(of(r).Count) }),
-					number("bytes", 0, func(r R) string { return bytes(of(r).Bytes) }))
+					number("bytes", drop, func(r R) string { return bytes(of(r).Bytes) }))
 				return
 			}
 		}
 	}
-	add("sends", func(r R) analysis.Count { return r.Sends })
-	add("receives", func(r R) analysis.Count { return r.Receives })
-	add("collectives", func(r R) analysis.Count { return r.Collectives })
-	add("one-sided", func(r R) analysis.Count { return r.OneSided })
-	add("I/O", func(r R) analysis.Count { return r.IO })
+	add("sends", 0, func(r R) analysis.Count { return r.Sends })
+	add("receives", 0, func(r R) analysis.Count { return r.Receives })
+	add("collectives", 1, func(r R) analysis.Count { return r.Collectives })
+	add("one-sided", 2, func(r R) analysis.Count { return r.OneSided })
+	add("I/O", 2, func(r R) analysis.Count { return r.IO })
 	t.title("Message sizes", "from, up to but not including")
 	t.printf("%s\n", render(columns, rows, t.Width, t.Colors))
 }

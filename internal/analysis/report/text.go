@@ -124,8 +124,8 @@ func (t *writer) head() {
 	}
 	words = append(words, "wall time "+human.Duration(r.Wall), human.Plural(r.Calls, "call"))
 	t.wrapped("", words, " · ")
-	for _, s := range r.Restrictions {
-		t.printf("only %s\n", terminal.Clean(s))
+	if len(r.Restrictions) > 0 {
+		t.wrapped("", []string{"only " + terminal.Clean(strings.Join(r.Restrictions, "; "))}, "")
 	}
 }
 
@@ -162,13 +162,15 @@ func (t *writer) losses() {
 		if t.Colors {
 			mark = text.Colors{text.FgRed, text.Bold}.Sprint(mark)
 		}
-		for i, part := range wrap(terminal.Clean(line), t.Width-2) {
-			if i == 0 {
-				t.printf("%s %s\n", mark, part)
-			} else {
-				t.printf("  %s\n", part)
-			}
-		}
+		t.paragraph(mark+" ", terminal.Clean(line))
+	}
+}
+
+// paragraph writes a line, broken at blanks, behind a mark of two columns.
+func (t *writer) paragraph(mark, line string) {
+	for _, part := range wrap(line, t.Width-2) {
+		t.printf("%s%s\n", mark, part)
+		mark = "  "
 	}
 }
 
@@ -213,9 +215,12 @@ func (t *writer) unfinished() (lines []string) {
 			who = fmt.Sprintf("%d calls of ranks %s", n, trace.RanksOf(ranks[at]))
 			since = fmt.Sprintf("the longest since %s", human.Duration(u.Begin))
 		}
-		how := fmt.Sprintf("%s, for %s to the end", since, human.Duration(u.Time))
-		if at.left {
+		how := since
+		switch {
+		case at.left:
 			how = "left by a jump or an exception"
+		case u.Time > 0:
+			how += fmt.Sprintf(", %s before the run's end", human.Duration(u.Time))
 		}
 		detail := ""
 		if u.Peer != nil && len(ranks[at]) == 1 {
