@@ -11,6 +11,7 @@ import (
 
 	"github.com/mpitrace/mpitrace/format"
 	"github.com/mpitrace/mpitrace/internal/analysis"
+	"github.com/mpitrace/mpitrace/internal/trace"
 )
 
 // CSV writes one section as a table: a line of column names, then the rows, all
@@ -21,7 +22,7 @@ func CSV(w io.Writer, p *analysis.Profile, s Section, by Order) error {
 	var rows any
 	switch s {
 	case Losses:
-		rows = p.Losses.Problems
+		rows = problems(p.Losses.Problems)
 	case Summary:
 		rows = []analysis.Efficiency{p.Efficiency}
 	case Functions:
@@ -51,6 +52,23 @@ func CSV(w io.Writer, p *analysis.Profile, s Section, by Order) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// problem is a row of the table of problems.
+type problem struct {
+	Kind  string `json:"kind"`
+	Rank  int32  `json:"rank"`
+	File  string `json:"file"`
+	Count uint64 `json:"count"`
+	Text  string `json:"text"`
+	Hint  string `json:"hint"`
+}
+
+func problems(list []trace.Problem) (rows []problem) {
+	for _, p := range list {
+		rows = append(rows, problem{string(p.Kind), p.Rank, p.File, p.Count, p.Text, p.Hint})
+	}
+	return rows
 }
 
 // names are the columns of a type of rows.
