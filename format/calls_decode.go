@@ -204,21 +204,29 @@ func (d *callsDecoder) indices(id columnID, to []uint32, limit int) {
 		d.fail(err)
 		return
 	}
-	largest := uint64(0)
+	next := uint32(0) // one more than the largest
 	if plain {
 		b = b[:len(to)]
 		for i := range to {
-			to[i] = uint32(b[i])
-			largest = max(largest, uint64(b[i]))
+			v := uint32(b[i]) - 1
+			if b[i] == 0 {
+				v = next
+			}
+			next = max(next, v+1)
+			to[i] = v
 		}
 	} else {
-		for i, v := range d.column(id, len(to)) {
-			to[i] = uint32(v)
-			largest = max(largest, v)
+		for i, x := range d.bounded(id, len(to), uint64(limit)) {
+			v := uint32(x) - 1
+			if x == 0 {
+				v = next
+			}
+			next = max(next, v+1)
+			to[i] = v
 		}
 	}
-	if largest >= uint64(limit) {
-		d.fail(fmt.Errorf("column %d: index %d of %d", id, largest, limit))
+	if uint64(next) > uint64(limit) {
+		d.fail(fmt.Errorf("column %d: index %d of %d", id, next-1, limit))
 	}
 }
 
@@ -226,8 +234,12 @@ func (d *callsDecoder) times(c *Calls, n int) {
 	c.Begin, c.End = resize(c.Begin, n), resize(c.End, n)
 	t := &d.timesDecoder
 	t.info = resize(t.info, len(c.Sigs))
-	for i, v := range d.bounded(colGroup, len(c.Sigs), maxGroups-1) {
-		t.info[i].group = uint8(v)
+	if d.columns[colGroup].present {
+		for i, v := range d.bounded(colGroup, len(c.Sigs), maxGroups-1) {
+			t.info[i].group = uint8(v)
+		}
+	} else {
+		groupByFunction(c.Sigs, t.info)
 	}
 	if d.err != nil {
 		return

@@ -110,7 +110,7 @@ func optional(v, none int64) uint64 {
 func (e *callsEncoder) encode(b []byte, c *Calls, calls []uint32) []byte {
 	e.reset()
 	e.putTimes(c, calls)
-	e.putIndex(colIndex, c.Index)
+	e.putIndex(colIndex, c.Index, len(c.Sigs))
 	e.putRequests(colRequest, c.Request)
 	e.sigs(c.Sigs)
 	e.done(c)
@@ -126,9 +126,12 @@ func (e *callsEncoder) encode(b []byte, c *Calls, calls []uint32) []byte {
 
 // putTimes stores the times, and the groups that they are coded by.
 func (e *callsEncoder) putTimes(c *Calls, calls []uint32) {
-	at := len(e.data)
-	e.data = append(e.data, e.times.encode(c, calls)...)
-	e.enter(colTimes, codingTimes, len(e.data)-at, len(e.data)-at)
+	times, explicit := e.times.encode(c, calls)
+	e.data = append(e.data, times...)
+	e.enter(colTimes, codingTimes, len(times), len(times))
+	if !explicit {
+		return
+	}
 	v := e.values[:0]
 	for i := range c.Sigs {
 		v = append(v, uint64(e.times.info[i].group))
@@ -205,7 +208,7 @@ func (e *callsEncoder) done(c *Calls) {
 	field(e, colDoneBytes, sigs, func(s *DoneSig) uint64 { return optional(s.Bytes, NoCount) })
 	field(e, colDoneError, sigs, func(s *DoneSig) uint64 { return zigzag(int64(s.Error)) })
 
-	e.putIndex(colDoneIndex, c.DoneIndex)
+	e.putIndex(colDoneIndex, c.DoneIndex, len(c.DoneSigs))
 	e.putRequests(colDoneRequest, c.DoneRequest)
 }
 

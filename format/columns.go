@@ -152,28 +152,38 @@ func (w *columnWriter) put(id columnID, values []uint64) {
 	w.pack(id, b)
 }
 
-// putIndex is put for indices into a dictionary, most of them below 128.
-func (w *columnWriter) putIndex(id columnID, values []uint32) {
-	all := uint32(0)
-	for _, v := range values {
-		all |= v
-	}
-	if all == 0 {
-		return
-	}
+// putIndex stores indices into a dictionary of size entries. An index that is
+// one more than the largest before is stored as 0, any other as one more than
+// it is: a dictionary in order of first use costs nothing where it grows.
+func (w *columnWriter) putIndex(id columnID, values []uint32, size int) {
+	next, all := uint32(0), uint32(0)
 	b := w.varints[:0]
-	if all < 0x80 {
+	if size < 0x7f {
 		b = resize(b, len(values))
 		for i, v := range values {
-			b[i] = byte(v)
+			x := v + 1
+			if v == next {
+				x = 0
+			}
+			next = max(next, v+1)
+			b[i] = byte(x)
+			all |= x
 		}
 	} else {
 		for _, v := range values {
-			b = binary.AppendUvarint(b, uint64(v))
+			x := v + 1
+			if v == next {
+				x = 0
+			}
+			next = max(next, v+1)
+			b = binary.AppendUvarint(b, uint64(x))
+			all |= x
 		}
 	}
 	w.varints = b
-	w.pack(id, b)
+	if all != 0 {
+		w.pack(id, b)
+	}
 }
 
 // pack stores the varints of a column, as a zstd frame if that is smaller.

@@ -175,11 +175,12 @@
 //	3 times     see below; column 2 only
 //
 // In the table, "plain" is the value itself; "signed" is its zigzag; "optional"
-// is 0 for none, else 1 plus its zigzag. None is -2^31 for ranks and tags, and
-// -2^63 for counts and bytes.
+// is 0 for none, else 1 plus its zigzag; none is -2^31 for ranks and tags, and
+// -2^63 for counts and bytes. A "dictionary index" is 0 if it is one more than
+// the largest before it in the column (or 0 and the first), else 1 plus itself.
 //
 //	id  column              one for each        value
-//	 1  index               call                plain: its signature
+//	 1  index               call                dictionary index: its signature
 //	 2  times               call                see below
 //	 3  request             call with one       signed: number minus expected number
 //	16  function            signature           plain: id in the table of package mpi
@@ -207,14 +208,14 @@
 //	38  its displacement    second side         signed
 //	39  arguments           signature           plain: number of further arguments
 //	40  argument            further argument    signed
-//	41  group               signature           plain: for the times, below 32
+//	41  group               signature           plain: for the times, below 32 (not there: see Times)
 //	48  kind                completed signature plain: see DoneKind
 //	49  flags               completed signature plain: see Flags
 //	50  source              completed signature optional
 //	51  tag                 completed signature optional
 //	52  bytes               completed signature optional
 //	53  error               completed signature signed
-//	54  completed index     completed request   plain: its signature
+//	54  completed index     completed request   dictionary index: its signature
 //	55  completed request   completed request   signed: number minus expected number
 //
 // A call has a request if its signature's flags have bit 6 (FlagRequest). The
@@ -233,7 +234,9 @@
 // that never returned (flags bit 2, FlagInFlight) has no duration; its end is 0
 // and the gap after it counts from its begin.
 //
-// Signatures are in groups (column 41). List 2g has the gaps of all calls of
+// Signatures are in groups (column 41; without it, the functions of the
+// dictionary in order of appearance are the groups 0 to 31, the last having all
+// that are left). List 2g has the gaps of all calls of
 // group g in call order, list 2g+1 their durations. A value of list l is
 //
 //	least[l] + unit * q,  q = base of its symbol + the bits below
@@ -271,8 +274,8 @@
 // zeros. They end where the column ends.
 //
 // A writer may group, join and code as it likes. This one gives up to 32
-// signatures a group each, hashes more of them by function and magnitude of
-// their bytes, and joins lists where that saves bits.
+// signatures a group each, groups more of them by function and magnitude of
+// their bytes, or by function if nearly every call has its own, and joins lists where that saves bits.
 //
 // # Message and collective blocks
 //

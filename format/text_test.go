@@ -42,8 +42,8 @@ func fileOf(t testing.TB, d *Document) []byte {
 	return m.b
 }
 
-// sampleFile makes a file with some of everything.
-func sampleFile(t testing.TB, kind Kind, seed uint64) []byte {
+// sampleFile makes a file with some of everything and so many blocks of calls.
+func sampleFile(t testing.TB, kind Kind, seed uint64, blocks int) []byte {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
 	m := &buffer{}
@@ -58,12 +58,12 @@ func sampleFile(t testing.TB, kind Kind, seed uint64) []byte {
 	}
 	w.Define(&defs)
 	seq := map[int32]uint64{}
-	for i := range 12 {
+	for i := range blocks {
 		rank := int32(0)
 		if kind == KindMerged {
 			rank = int32(i % 3)
 		}
-		c := randomCalls(rng, rank, seq[rank], 1+rng.IntN(50))
+		c := randomCalls(rng, rank, seq[rank], 1+rng.IntN(4*blocks))
 		seq[rank] += uint64(len(c.Index))
 		if err := w.WriteCalls(c); err != nil {
 			t.Fatal(err)
@@ -78,7 +78,7 @@ func sampleFile(t testing.TB, kind Kind, seed uint64) []byte {
 func TestTextIsLossless(t *testing.T) {
 	for _, kind := range []Kind{KindRank, KindMerged} {
 		for seed := range uint64(20) {
-			first := sampleFile(t, kind, seed)
+			first := sampleFile(t, kind, seed, 12)
 			text := textOf(t, first)
 			docs, err := ParseText(strings.NewReader(text), "text")
 			if err != nil {

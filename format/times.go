@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/klauspost/compress/huff0"
+
+	"github.com/mpitrace/mpitrace/mpi"
 )
 
 // The times of calls are noise of the clock and of the machine for the most
@@ -111,17 +114,21 @@ type timesEncoder struct {
 }
 
 // groupSigs puts every signature into one of at most maxGroups groups and
-// returns their number. Few signatures have a group each; many are grouped by
-// function and magnitude of the message.
-func (e *timesEncoder) groupSigs(sigs []Sig) int {
+// returns their number, and whether the groups are those of groupByFunction.
+// Few signatures have a group each; many are grouped by function and magnitude
+// of the message; if nearly every call has its own, saying the groups would
+// cost more than it gains.
+func (e *timesEncoder) groupSigs(sigs []Sig, calls int) (groups int, byFunction bool) {
 	if len(sigs) <= maxGroups {
 		for i := range sigs {
 			e.info[i].group = uint8(i)
 		}
-		return len(sigs)
+		return len(sigs), false
+	}
+	if len(sigs) > calls/16 {
+		return groupByFunction(sigs, e.info), true
 	}
 	var number [maxGroups]uint8 // 1 + group, by hash
-	groups := 0
 	for i := range sigs {
 		s := &sigs[i]
 		h := (uint(s.Func)*7 + uint(bits.Len64(uint64(s.Bytes)))/2) % maxGroups
@@ -131,15 +138,42 @@ func (e *timesEncoder) groupSigs(sigs []Sig) int {
 		}
 		e.info[i].group = number[h] - 1
 	}
+	if groups == 1 { // a column of zeros would not be stored
+		return groupByFunction(sigs, e.info), true
+	}
+	return groups, false
+}
+
+// groupByFunction groups signatures by function, in order of appearance; the
+// last group has all that are left.
+func groupByFunction(sigs []Sig, info []sigInfo) int {
+	var functions [maxGroups]mpi.FuncID
+	groups := 0
+	for i := range sigs {
+		f := sigs[i].Func
+		g := slices.Index(functions[:groups], f)
+		switch {
+		case g >= 0:
+		case groups < maxGroups:
+			functions[groups] = f
+			g = groups
+			groups++
+		default:
+			g = maxGroups - 1
+		}
+		info[i].group = uint8(g)
+	}
 	return groups
 }
 
 // encode returns the times of c as a column's bytes, valid until the next call.
 // calls has the number of calls of each signature.
-func (e *timesEncoder) encode(c *Calls, calls []uint32) []byte {
+//
+// explicit says that the groups must be stored.
+func (e *timesEncoder) encode(c *Calls, calls []uint32) (column []byte, explicit bool) {
 	e.info = resize(e.info, len(c.Sigs))
 	e.ends = threadSlots(c.Sigs, e.info, e.ends)
-	groups := e.groupSigs(c.Sigs)
+	groups, byFunction := e.groupSigs(c.Sigs, len(c.Index))
 	lists := 2 * groups
 	from := listBounds(e.info, calls)
 	e.scatter(c, from)
@@ -186,7 +220,7 @@ func (e *timesEncoder) encode(c *Calls, calls []uint32) []byte {
 	}
 	b = append(b, low.bytes()...)
 	e.out = b
-	return b
+	return b, !byFunction
 }
 
 // listBounds returns where each list begins when they are laid end to end: the
