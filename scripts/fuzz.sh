@@ -12,6 +12,6 @@ for package in $("$go" list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPat
 	targets=$(grep -hos '^func Fuzz[A-Za-z0-9_]*' "$dir"/*_test.go | sed 's/^func //' || true)
 	for target in $targets; do
 		echo "== $package $target"
-		"$go" test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package"
+		"$go" test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 100x "$package"
 	done
 done
