@@ -10,10 +10,10 @@
 # .init_array, so that section gets another name, which golang.c calls at
 # MPI_Init; then everything is linked into one library that exports MPI only.
 #
-# usage: interpose/build.sh [FOLDER]
+# usage: interpose/build.sh [FOLDER [shared|static]]
 set -eu
 cd "$(dirname "$0")/.."
-out=${1:-lib}
+out=${1:-lib} part=${2:-both}
 : "${GO:=go}" "${CC:=cc}" "${OBJCOPY:=objcopy}" "${AR:=ar}" "${LD:=ld}" "${STRIP:=strip}"
 mkdir -p "$out"
 work=$(mktemp -d)
@@ -32,11 +32,14 @@ archive() { # FLAGS NAME
 		"$OBJCOPY" --rename-section .init_array=go_lazy_init go.o)
 }
 
+if [ "$part" != static ]; then
 archive "-DMPIT_SHARED" shared
 "$CC" -shared -o "$work/libmpitrace.so" "$work"/shared/*.o \
 	-Wl,-soname,libmpitrace.so -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,now -Wl,--build-id \
 	-Wl,--version-script=interpose/exports.map -ldl -lpthread
 mv "$work/libmpitrace.so" "$out/libmpitrace.so"
+fi
+[ "$part" != shared ] || exit 0
 
 archive "-DMPIT_STATIC" static
 # One object a function, so that each can be left out or replaced at link time:

@@ -142,34 +142,24 @@ func (d *Decoder) step() error {
 		return fmt.Errorf("ring of thread %d: record %d is damaged (function %d, %d slots)", d.thread, d.at, fn, slots)
 	}
 	p := &d.env.plans[fn]
-	words := unsafe.Slice((*uint64)(unsafe.Pointer(s)), slots*SlotSize/8)
 	end := loadEnd(s)
-
-	c := &d.calls
-	done := len(c.DoneIndex)
+	if p.fixed == 1 && !p.requests && s.flags&slotHidden == 0 && end != 0 {
+		d.at++
+		return d.short(s, p, end)
+	}
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(s)), slots*SlotSize/8)
+	done := len(d.calls.DoneIndex)
 	if p.requests {
 		d.requests(words[p.fixed*SlotSize/8:])
 	}
-	ndone := len(c.DoneIndex) - done
-	var number uint64
-	if p.request && s.aux != 0 && s.aux != d.env.ABI.RequestNull && s.error == 0 && end != 0 {
-		q := p.made
-		if s.flags&slotAnySource != 0 {
-			q.flags |= format.FlagAnySource
-		}
-		if s.flags&slotAnyTag != 0 {
-			q.flags |= format.FlagAnyTag
-		}
-		q.procNull = p.peer && s.peer == d.env.ABI.ProcNull
-		number = d.env.Requests.made(s.aux, q)
-	}
+	ndone := len(d.calls.DoneIndex) - done
+	number := d.request(s, p, end)
 	d.at += uint64(slots)
 	if s.flags&slotHidden != 0 {
 		d.Hidden++
 		d.cut(done)
 		return nil
 	}
-
 	key := d.key(words[:p.fixed*SlotSize/8], p, ndone, number != 0, end == 0)
 	i := d.sigOrder.find(&d.sigs, key)
 	if i == unknown {
@@ -180,8 +170,65 @@ func (d *Decoder) step() error {
 		d.cut(done)
 		return nil
 	}
-	c.Index = append(c.Index, i)
-	c.Begin = append(c.Begin, int64(s.begin))
+	return d.add(i, s.begin, end, number)
+}
+
+// short is the rest of step for what most records are: one slot, whole, that
+// takes no requests. If the record is the one that came after the last one
+// before, its slot is compared where it lies.
+func (d *Decoder) short(s *slot, p *plan, end uint64) error {
+	number := d.request(s, p, end)
+	words := (*[SlotSize / 8]uint64)(unsafe.Pointer(s))
+	aux, extra := s.aux, uint64(0)
+	if p.request {
+		aux = 0
+	}
+	if number != 0 {
+		extra = extraRequest
+	}
+	o := &d.sigOrder
+	for n, tries := o.guess(); tries > 0; n, tries = o.last, tries-1 {
+		g := &o.seen[n]
+		if k := d.sigs.words[g.start:g.end]; len(k) == shortKey &&
+			k[0] == words[2] && k[1] == words[3] && k[2] == words[4] && k[3] == words[5] && k[4] == aux && k[5] == words[7] && k[6] == extra {
+			o.last = n
+			if g.value == skip {
+				d.Skipped++
+				return nil
+			}
+			return d.add(g.value, s.begin, end, number)
+		}
+	}
+	key := d.key(words[:], p, 0, number != 0, false)
+	i := o.find(&d.sigs, key)
+	if i == unknown {
+		i = d.signature(words[:], p, key, 0, number != 0, false)
+	}
+	if i == skip {
+		d.Skipped++
+		return nil
+	}
+	return d.add(i, s.begin, end, number)
+}
+
+// request enters the request that a record's call has made; 0 if it made none.
+func (d *Decoder) request(s *slot, p *plan, end uint64) uint64 {
+	if !p.request || s.aux == 0 || s.aux == d.env.ABI.RequestNull || s.error != 0 || end == 0 {
+		return 0
+	}
+	q := p.made
+	if s.flags&(slotAnySource|slotAnyTag) != 0 {
+		q.flags = d.env.flags(s) & (format.FlagAnySource | format.FlagAnyTag)
+	}
+	q.procNull = p.peer && s.peer == d.env.ABI.ProcNull
+	return d.env.Requests.made(s.aux, q)
+}
+
+// add puts a call into the block.
+func (d *Decoder) add(sig uint32, begin, end, number uint64) error {
+	c := &d.calls
+	c.Index = append(c.Index, sig)
+	c.Begin = append(c.Begin, int64(begin))
 	c.End = append(c.End, int64(end))
 	if number != 0 {
 		c.Request = append(c.Request, number)
@@ -223,6 +270,15 @@ func (d *Decoder) cut(done int) {
 	d.calls.DoneRequest = d.calls.DoneRequest[:done]
 }
 
+// A key's last word: how many requests were completed, and these.
+const (
+	extraRequest = 1 << iota
+	extraInFlight
+)
+
+// shortKey is the length of the key of a record of one slot.
+const shortKey = SlotSize/8 - 1
+
 // key is what repeats of a record: its fixed slots without times and request.
 func (d *Decoder) key(words []uint64, p *plan, ndone int, request, inFlight bool) []uint64 {
 	// A reused array, without the calls that append would make of so few words.
@@ -235,10 +291,10 @@ func (d *Decoder) key(words []uint64, p *plan, ndone int, request, inFlight bool
 	}
 	extra := uint64(ndone) << 8
 	if request {
-		extra |= 1
+		extra |= extraRequest
 	}
 	if inFlight {
-		extra |= 2
+		extra |= extraInFlight
 	}
 	// The number of slots is as long as the list of requests that were pending.
 	k[5] &^= 0xffff << 32
@@ -255,13 +311,13 @@ func (d *Decoder) requests(words []uint64) {
 	list := unsafe.Slice((*done)(unsafe.Pointer(&words[0])), n)
 	for i := range list {
 		if r := &list[i]; r.request != 0 && r.request != d.env.ABI.RequestNull {
-			d.request(r)
+			d.completion(r)
 		}
 	}
 }
 
-// request follows one request of a record.
-func (d *Decoder) request(r *done) {
+// completion follows one request of a record that takes requests.
+func (d *Decoder) completion(r *done) {
 	requests := d.env.Requests
 	place := requests.find(r.request)
 	if place < 0 {

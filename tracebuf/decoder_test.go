@@ -169,7 +169,9 @@ func TestPersistent(t *testing.T) {
 	w := newScript(t, 1024)
 	env := testEnv()
 	w.call(mpi.FuncRecv_init, slot{object: 1, peer: 0, count: 1, aux: 77})
-	wait := func(state uint32) { w.call(mpi.FuncWait, slot{count: math.MinInt64}, done{request: 77, bytes: 4, state: state}) }
+	wait := func(state uint32) {
+		w.call(mpi.FuncWait, slot{count: math.MinInt64}, done{request: 77, bytes: 4, state: state})
+	}
 	wait(doneComplete) // inactive: completes nothing
 	for range 2 {
 		w.call(mpi.FuncStart, slot{count: math.MinInt64}, done{request: 77, state: doneStarted})

@@ -100,14 +100,15 @@ func (d *dictionary) reset() {
 	}
 }
 
-// predictor remembers, for each key of a dictionary, which key came next.
+// predictor remembers, for each key of a dictionary, which other key came next.
+// A key is expected to be followed by that one, or by itself.
 type predictor struct {
 	seen []successor
 	last int
 }
 
-// successor is a key, its value, and the place in predictor.seen of the key
-// that came after it last time.
+// successor is a key, its value, and the place in predictor.seen of the other
+// key that came after it last time.
 type successor struct {
 	start, end uint32
 	value      uint32
@@ -117,18 +118,26 @@ type successor struct {
 // unknown is the value of a key that is not in the dictionary.
 const unknown = ^uint32(0)
 
+// guess returns the place of the key that is expected, and how many guesses
+// there are: after the first, the last key itself.
+func (p *predictor) guess() (place, tries int) {
+	if p.last >= len(p.seen) {
+		return 0, 0
+	}
+	return int(p.seen[p.last].next), 2
+}
+
 // find returns a key's value, or unknown.
 func (p *predictor) find(d *dictionary, k []uint64) uint32 {
-	if p.last < len(p.seen) {
-		n := p.seen[p.last].next
+	for n, tries := p.guess(); tries > 0; n, tries = p.last, tries-1 {
 		s := &p.seen[n]
 		if w := d.words[s.start:s.end]; len(w) == len(k) {
-			same := uint64(0)
+			differ := uint64(0)
 			for i, v := range w {
-				same |= v ^ k[i]
+				differ |= v ^ k[i]
 			}
-			if same == 0 {
-				p.last = int(n)
+			if differ == 0 {
+				p.last = n
 				return s.value
 			}
 		}
@@ -143,7 +152,7 @@ func (p *predictor) find(d *dictionary, k []uint64) uint32 {
 
 // follow notes that the key at place n came after the last one.
 func (p *predictor) follow(n int) {
-	if p.last < len(p.seen) {
+	if p.last < len(p.seen) && n != p.last {
 		p.seen[p.last].next = int32(n)
 	}
 	p.last = n
