@@ -166,5 +166,5 @@ func hasBytes(s *format.Sig) bool {
 func hasMatch(s *format.Sig) bool {
 	f := mpi.ByID(s.Func)
 	return f != nil && f.Family == mpi.P2P && f.IsAny(mpi.RoleSends|mpi.RoleReceives) && s.Peer != format.ProcNull &&
-		!(f.Is(mpi.RoleInits) || f.IsAny(mpi.RoleProbes))
+		!f.IsAny(mpi.RoleInits|mpi.RoleProbes)
 }

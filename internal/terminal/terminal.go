@@ -72,7 +72,7 @@ const (
 	ColorNever  Color = "never"
 )
 
-// String, Set and Type make Color a flag value.
+// String is the choice as Set takes it.
 func (c *Color) String() string {
 	if *c == "" {
 		return string(ColorAuto)

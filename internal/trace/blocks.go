@@ -56,7 +56,7 @@ func (r *Rank) Blocks(w Window) iter.Seq[*format.Calls] {
 
 // touches tells whether calls of the piece may touch w.
 func (p *piece) touches(w Window) bool {
-	return p.lo < w.End && p.max >= w.Begin
+	return (p.lo < w.End || w.End == math.MaxInt64) && p.max >= w.Begin
 }
 
 // before counts the rank's calls before a piece.

@@ -124,6 +124,9 @@ func (d *definer) addComms(rank int32, in *format.Definitions, m *remap) {
 	}
 	for _, c := range in.Comms {
 		id, _ := m.comms.get(c.ID)
+		if id == 0 {
+			continue // 0 is no communicator, whatever the file says
+		}
 		c.ID, c.Rank = id, format.NoRank
 		c.Parent, _ = m.comms.get(c.Parent)
 		have := &d.defs.Comms[id-1]

@@ -18,19 +18,20 @@ type idMap struct {
 	rare  map[format.ID]format.ID
 }
 
-// denseLimit is up to which id a slice is used. Recorders number from 1, so
-// that only made-up files get beyond it.
-const denseLimit = 1 << 22
+// sparse is how far beyond the ids so far an id may be for the slice to grow up
+// to it. Recorders number from 1; a made-up file must not take memory by a
+// number.
+const sparse = 1024
 
 func (m *idMap) set(from, to format.ID) {
-	if from >= denseLimit {
+	if uint64(from) > 2*uint64(len(m.dense))+sparse {
 		if m.rare == nil {
 			m.rare = map[format.ID]format.ID{}
 		}
 		m.rare[from] = to
 		return
 	}
-	for len(m.dense) <= int(from) {
+	if int(from) >= len(m.dense) {
 		m.dense = append(m.dense, make([]format.ID, int(from)+1-len(m.dense))...)
 	}
 	m.dense[from] = to
@@ -44,8 +45,9 @@ func (m *idMap) get(id format.ID) (format.ID, bool) {
 	var to format.ID
 	if int(id) < len(m.dense) {
 		to = m.dense[id]
-	} else {
-		to = m.rare[id]
+	}
+	if to == 0 {
+		to = m.rare[id] // perhaps from when the slice was shorter
 	}
 	return to, to != 0
 }

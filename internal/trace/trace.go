@@ -4,6 +4,7 @@ package trace
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -157,7 +158,7 @@ func damage(s *source) []Problem {
 	var problems []Problem
 	for _, p := range s.reader.Problems() {
 		kind := ProblemDamaged
-		if p.Err == format.ErrTruncated {
+		if errors.Is(p.Err, format.ErrTruncated) {
 			kind = ProblemTruncated
 		}
 		rank := s.rank

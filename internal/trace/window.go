@@ -10,7 +10,7 @@ import (
 )
 
 // Window is a stretch of time, in nanoseconds since the run's start: Begin is
-// in it, End is not.
+// in it, End is not, unless it is the largest int64: then the window is open.
 type Window struct{ Begin, End int64 }
 
 // Always is the window that everything is in.
@@ -25,7 +25,7 @@ func (w Window) All() bool { return w == always }
 // Touches tells whether a call from begin to end was in progress at some time
 // in the window. A call of no length counts where it begins.
 func (w Window) Touches(begin, end int64) bool {
-	return begin < w.End && (end > w.Begin || begin >= w.Begin)
+	return (begin < w.End || w.End == math.MaxInt64) && (end > w.Begin || begin >= w.Begin)
 }
 
 // Length is End-Begin.

@@ -3,6 +3,8 @@
 package command
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,7 +72,10 @@ func (o *mergeOptions) run(cmd *cobra.Command, args []string) error {
 		stats, err = merge.File(ctx, t.Trace, o.output, options)
 	}
 	bar.done()
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("interrupted; %s was not written", o.output)
+	case err != nil:
 		return err
 	}
 	t.sayProblems()
