@@ -47,6 +47,7 @@ type plan struct {
 	tag      bool
 	root     bool
 	count    bool
+	got      bool // the message's source and tag are known from the status alone (Mrecv)
 	sidePeer bool
 	sideTag  bool
 	sideSize bool
@@ -76,6 +77,7 @@ func newPlan(f *mpi.Func) plan {
 		fn: f, fixed: 1, second: m.Second != nil, args: len(m.Args),
 		request: m.Request >= 0, requests: m.Requests >= 0,
 		peer: m.Peer >= 0, tag: m.Tag >= 0, root: m.Root >= 0,
+		got:   m.Receives && m.Peer < 0,
 		count: m.Count >= 0 || m.Buffer >= 0,
 		probe: f.Is(mpi.RoleProbes),
 	}
@@ -163,6 +165,9 @@ func (e *Env) signature(words []uint64, p *plan) format.Sig {
 	}
 	if p.peer {
 		sig.Peer = e.rank(s.peer)
+	}
+	if p.got && s.flags&slotBytes != 0 {
+		sig.Peer, sig.Tag = e.rank(s.peer), e.tag(s.tag)
 	}
 	if p.root {
 		sig.Root = e.rank(s.peer)

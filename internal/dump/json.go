@@ -219,7 +219,7 @@ func (e *jsonEncoder) flags(flags format.Flags) {
 var doneKinds = [...]string{
 	format.DoneUnknown: "unknown", format.DoneSend: "send", format.DoneRecv: "recv", format.DoneCollective: "collective",
 	format.DoneOneSided: "one-sided", format.DoneIO: "io", format.DoneOther: "other", format.DoneFreed: "freed",
-	format.DonePending: "pending",
+	format.DonePending: "pending", format.DoneStarted: "started",
 }
 
 func doneKind(k format.DoneKind) string {

@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 			       neighbour[d], d, doubles, doubles * 8);
 		}
 		MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
-		expect("MPI_Waitall", "'count':8");
+		expect("MPI_Waitall", "");
 		MPI_Allreduce(&residual, &all, 1, MPI_DOUBLE, MPI_SUM, grid);
 		expect("MPI_Allreduce", "'comm':'grid','count':1,'datatype':'MPI_DOUBLE','op':'MPI_SUM','bytes':8");
 	}

@@ -20,9 +20,9 @@ int main(int argc, char **argv)
 	MPI_Send_init(&out, 1, MPI_INT, next, 5, MPI_COMM_WORLD, &requests[1]);
 	expect("MPI_Send_init", "'comm':'MPI_COMM_WORLD','peer':%d,'tag':5,'count':1,'datatype':'MPI_INT'", next);
 	MPI_Startall(2, requests);
-	expect("MPI_Startall", "'count':2");
+	expect("MPI_Startall", "");
 	MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-	expect("MPI_Waitall", "'count':2,'completed':[{'kind':'recv','source':%d,'tag':5,'bytes':4},{'kind':'send'}]",
+	expect("MPI_Waitall", "'completed':[{'kind':'recv','source':%d,'tag':5,'bytes':4},{'kind':'send'}]",
 	       previous);
 	for (int i = 0; i < 2; i++) {
 		MPI_Start(&requests[i]);

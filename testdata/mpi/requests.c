@@ -76,10 +76,10 @@ int main(int argc, char **argv)
 		post(requests, 5);
 		word(5, 4);
 		MPI_Waitall(N, requests, statuses);
-		expect("MPI_Waitall", "'count':4,'completed':[{'tag':5,'bytes':20},{'tag':6,'bytes':24},"
+		expect("MPI_Waitall", "'completed':[{'tag':5,'bytes':20},{'tag':6,'bytes':24},"
 				      "{'tag':7,'bytes':28},{'tag':8,'bytes':32}]");
 		MPI_Waitall(N, requests, MPI_STATUSES_IGNORE);
-		expect("MPI_Waitall", "'count':4,'completed':[]");
+		expect("MPI_Waitall", "'completed':[]");
 
 		/* Never to be received. */
 		MPI_Irecv(buffer[0], 64, MPI_INT, 1, 500, MPI_COMM_WORLD, &requests[0]);

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 			expect("MPI_Irecv", "'comm':'MPI_COMM_WORLD','peer':1,'tag':%d,'count':50,'datatype':'MPI_INT'", 20 + i);
 		}
 		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-		expect("MPI_Waitall", "'count':2,'completed':[{'kind':'recv','source':1,'tag':20,'bytes':4},"
+		expect("MPI_Waitall", "'completed':[{'kind':'recv','source':1,'tag':20,'bytes':4},"
 				      "{'kind':'recv','source':1,'tag':21,'bytes':8}]");
 	} else if (rank == 1) {
 		const int counts[4] = {3, 5, 1, 2}, tags[4] = {11, 12, 20, 21};
