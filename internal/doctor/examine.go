@@ -8,6 +8,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,7 +87,7 @@ func (r *Report) program(name, library string, loader *Loader) error {
 	f, err := elf.Open(path)
 	if err != nil {
 		var format *elf.FormatError
-		if errors.As(err, &format) {
+		if errors.As(err, &format) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return fmt.Errorf("%s: neither an ELF program nor a script", path)
 		}
 		return fmt.Errorf("%s: %w", path, err)
@@ -282,7 +283,7 @@ func (r *Report) linked(objects []*Object, library string) {
 			continue
 		}
 		r.MPI = l
-		r.add("mpi", OK, "%s %s (%s)", l.Family, l.Version, o.Path)
+		r.add("mpi", OK, "%s (%s)", strings.TrimSpace(l.Family+" "+l.Version), o.Path)
 		switch l.ABI {
 		case "opaque":
 			r.add("abi", Warning, "not recognised: calls are counted and timed, their arguments are not read")
@@ -345,12 +346,10 @@ func identify(path string, defined func(string) bool, f *elf.File) *Library {
 	case defined("MPII_Version_string") || defined("MPIR_Version_string") || defined("MPIR_F_MPI_BOTTOM"):
 		l.Family, l.ABI = "MPICH", "mpich"
 	}
-	if v := stringOf(f, "MPII_Version_string"); v != "" {
-		l.Version = v
-	} else if v := stringOf(f, "MPIR_Version_string"); v != "" {
-		l.Version = v
-	} else if l.Family == "Open MPI" {
-		l.Version = openMPIVersion(path)
+	for _, name := range []string{"ompi_version_string", "MPII_Version_string", "MPIR_Version_string"} {
+		if l.Version == "" {
+			l.Version = stringOf(f, name)
+		}
 	}
 	return l
 }
@@ -373,31 +372,6 @@ func stringOf(f *elf.File, name string) string {
 		}
 		text, _, _ := strings.Cut(string(b), "\x00")
 		return text
-	}
-	return ""
-}
-
-// openMPIVersion finds "Open MPI v4.1.4" or the ident string in a library.
-func openMPIVersion(path string) string {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	for _, mark := range []string{"ident: ", "Open MPI v"} {
-		for rest := b; ; {
-			i := bytes.Index(rest, []byte(mark))
-			if i < 0 {
-				break
-			}
-			rest = rest[i+len(mark):]
-			n := 0
-			for n < len(rest) && (rest[n] == '.' || rest[n] >= '0' && rest[n] <= '9' || n > 0 && strings.IndexByte("rcab", rest[n]) >= 0) {
-				n++
-			}
-			if v := string(rest[:n]); strings.Count(v, ".") >= 1 && v[0] != '.' {
-				return v
-			}
-		}
 	}
 	return ""
 }
