@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 	expect_open(rank);
 	int next = (rank + 1) % size, previous = (rank + size - 1) % size;
 	MPI_Irecv(in, 8, MPI_INT, previous, 3, MPI_COMM_WORLD, &requests[0]);
-	expect("MPI_Irecv", "'comm':'MPI_COMM_WORLD','peer':%d,'tag':3,", previous);
+	expect("MPI_Irecv", "'comm':'MPI_COMM_WORLD','peer':%d,'tag':3,'count':8", previous);
 	MPI_Isend(out, 4, MPI_INT, next, 3, MPI_COMM_WORLD, &requests[1]);
 	expect("MPI_Isend", "'comm':'MPI_COMM_WORLD','peer':%d,'tag':3,'count':4,'bytes':16", next);
 	MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
