@@ -8,6 +8,7 @@ import (
 
 	"github.com/mpitrace/mpitrace/format"
 	"github.com/mpitrace/mpitrace/internal/trace"
+	"github.com/mpitrace/mpitrace/internal/tracegen"
 	"github.com/mpitrace/mpitrace/mpi"
 )
 
@@ -62,4 +63,27 @@ func BenchmarkAdd(b *testing.B) {
 		n += len(c.Index)
 	}
 	b.ReportMetric(float64(n)/1e6/b.Elapsed().Seconds(), "Mcalls/s")
+}
+
+// BenchmarkRead reads trace files as the recorder writes them, from the file
+// to the profile.
+func BenchmarkRead(b *testing.B) {
+	for _, pattern := range tracegen.Patterns {
+		b.Run(string(pattern), func(b *testing.B) {
+			made, err := tracegen.Generate(tracegen.Options{Dir: b.TempDir(), Ranks: 4, Calls: 500_000, Pattern: pattern, Seed: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := uint64(0)
+			for b.Loop() {
+				t, err := trace.Open(made.Paths, trace.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				n += Read(t, trace.Everything(), nil).Run.Calls
+				t.Close()
+			}
+			b.ReportMetric(float64(n)/1e6/b.Elapsed().Seconds(), "Mcalls/s")
+		})
+	}
 }

@@ -30,7 +30,7 @@ func open(t *testing.T, text string) *trace.Trace {
 
 func profileOf(t *testing.T, text string) *Profile {
 	t.Helper()
-	return Read(open(t, text), trace.Everything())
+	return Read(open(t, text), trace.Everything(), nil)
 }
 
 func equal(t *testing.T, what string, got, want any) {
@@ -477,7 +477,7 @@ MPI_Barrier 75 95
 MPI_Pcontrol 100 100 args=[9094 1]
 MPI_Finalize 110 120
 `)
-	p := Read(tr, trace.Selection{Window: trace.Window{Begin: 40, End: 80}})
+	p := Read(tr, trace.Selection{Window: trace.Window{Begin: 40, End: 80}}, nil)
 	// From 40 to 80: MPI 40–50, 60–64 and 75–80.
 	equal(t, "rank", statesOf(p.Ranks[0]), states{40, 80, 21, 19, 0, 0})
 	barrier := function(t, p, "MPI_Barrier")
@@ -485,9 +485,9 @@ MPI_Finalize 110 120
 	equal(t, "functions", len(p.Functions), 1)
 	equal(t, "region", []int64{p.Regions[0].Inclusive, p.Regions[0].MPI}, []int64{40, 19})
 
-	p = Read(tr, trace.Selection{Window: trace.Window{Begin: 51, End: 59}})
+	p = Read(tr, trace.Selection{Window: trace.Window{Begin: 51, End: 59}}, nil)
 	equal(t, "a window between two calls", statesOf(p.Ranks[0]), states{51, 59, 8, 0, 0, 0})
-	p = Read(tr, trace.Selection{Window: trace.Window{Begin: 500, End: 600}})
+	p = Read(tr, trace.Selection{Window: trace.Window{Begin: 500, End: 600}}, nil)
 	equal(t, "a window behind the end", statesOf(p.Ranks[0]), states{500, 500, 0, 0, 0, 0})
 }
 
@@ -504,7 +504,7 @@ MPI_Barrier 20 40 comm=1
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Read(tr, trace.Selection{Ranks: ranks, Window: trace.Always(), Keep: send})
+	p := Read(tr, trace.Selection{Ranks: ranks, Window: trace.Always(), Keep: send}, nil)
 	equal(t, "functions", len(p.Functions), 1)
 	equal(t, "ranks", len(p.Ranks), 1)
 	equal(t, "all calls divide the time", statesOf(p.Ranks[0]), states{0, 40, 10, 30, 0, 0})

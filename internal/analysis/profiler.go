@@ -29,8 +29,9 @@ type Profiler struct {
 // Read makes the profile of the selected part of a trace. Calls in progress in
 // the selection's window count, their times as far as they lie in it. Which
 // calls are kept concerns functions, call sites and message sizes; the ranks'
-// times are of all calls always.
-func Read(t *trace.Trace, s trace.Selection) *Profile {
+// times are of all calls always. progress is told how many calls were read, see
+// trace.Trace.Walk; it may be nil.
+func Read(t *trace.Trace, s trace.Selection, progress func(calls uint64)) *Profile {
 	p := NewProfiler(t, s)
 	var ranks []*trace.Rank
 	for _, r := range t.Ranks() {
@@ -38,7 +39,7 @@ func Read(t *trace.Trace, s trace.Selection) *Profile {
 			ranks = append(ranks, r)
 		}
 	}
-	t.Walk(ranks, s.Window.End, func(worker int, r *trace.Rank) trace.Visitor {
+	t.Walk(ranks, s.Window.End, progress, func(worker int, r *trace.Rank) trace.Visitor {
 		return p.Visit(worker, r.Number())
 	})
 	return p.Finish(t.Problems())

@@ -18,8 +18,8 @@ func near(ns int64) int64 { return min(max(ns, -farthest), farthest) }
 
 // Read builds the level of the selected part of a trace, with these rows of
 // ranks and so many bins. A selection without an end (or begin) ends with the
-// last (begins with the first) call.
-func Read(t *trace.Trace, s trace.Selection, rows [][]int32, bins int) *Level {
+// last (begins with the first) call. progress may be nil, see trace.Trace.Walk.
+func Read(t *trace.Trace, s trace.Selection, rows [][]int32, bins int, progress func(calls uint64)) *Level {
 	runEnd, runBegin := t.Span().End, t.Span().Begin
 	for _, x := range t.Definitions().Summaries {
 		runEnd = max(runEnd, x.End)
@@ -47,7 +47,7 @@ func Read(t *trace.Trace, s trace.Selection, rows [][]int32, bins int) *Level {
 			}
 		}
 	}
-	t.Walk(ranks, window.End, func(_ int, r *trace.Rank) trace.Visitor { return b.Walk(r.Number()) })
+	t.Walk(ranks, window.End, progress, func(_ int, r *trace.Rank) trace.Visitor { return b.Walk(r.Number()) })
 	return b.Level()
 }
 

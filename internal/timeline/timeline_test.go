@@ -39,7 +39,7 @@ func levelOf(t *testing.T, text string, w trace.Window, bins int) *Level {
 	for _, r := range tr.Ranks() {
 		ranks = append(ranks, r.Number())
 	}
-	return Read(tr, trace.Selection{Window: w}, GroupRanks(ranks, len(ranks)), bins)
+	return Read(tr, trace.Selection{Window: w}, GroupRanks(ranks, len(ranks)), bins, nil)
 }
 
 func equal(t *testing.T, what string, got, want any) {
@@ -155,7 +155,7 @@ MPI_Barrier 0 10
 `)
 	rows := GroupRanks([]int32{0, 1, 2}, 2)
 	equal(t, "rows", rows, [][]int32{{0, 1}, {2}})
-	l := Read(tr, trace.Everything(), rows, 1)
+	l := Read(tr, trace.Everything(), rows, 1, nil)
 	want := in(Collective, 14)
 	want[Completion] = 6
 	equal(t, "two ranks", l.Rows[0].Cells, []Cell{{Classes: want, Busy: 20, Recorded: 20}})

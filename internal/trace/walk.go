@@ -26,8 +26,9 @@ type Visitor interface {
 // ranks side by side as the trace has jobs. open makes the visitor of a rank;
 // worker is from 0 to the number of jobs, exclusive, and visitors with the same
 // worker are used one after the other. If there are fewer ranks than jobs,
-// calls are read ahead.
-func (t *Trace) Walk(ranks []*Rank, until int64, open func(worker int, r *Rank) Visitor) {
+// calls are read ahead. progress, if it is not nil, is told of every few
+// thousand calls how many they were, from any goroutine.
+func (t *Trace) Walk(ranks []*Rank, until int64, progress func(calls uint64), open func(worker int, r *Rank) Visitor) {
 	if len(ranks) == 0 {
 		return
 	}
@@ -47,7 +48,14 @@ func (t *Trace) Walk(ranks []*Rank, until int64, open func(worker int, r *Rank) 
 					return
 				}
 				v := open(worker, ranks[i])
-				v.Close(ranks[i].walk(loaders, until, v.Add))
+				add := v.Add
+				if progress != nil {
+					add = func(c *format.Calls) {
+						v.Add(c)
+						progress(uint64(len(c.Index)))
+					}
+				}
+				v.Close(ranks[i].walk(loaders, until, add))
 			}
 		})
 	}

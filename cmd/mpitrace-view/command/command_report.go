@@ -97,7 +97,9 @@ func (o *reportOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	profile := analysis.Read(t.Trace, selection)
+	bar := newProgress(cmd.ErrOrStderr(), "reading", t.Calls())
+	profile := analysis.Read(t.Trace, selection, bar.add)
+	bar.done()
 	profile.Run.Restrictions = o.select_.restrictions()
 	return o.output.write(cmd, func(w io.Writer) error {
 		switch o.output.format {

@@ -127,7 +127,9 @@ func (o *timelineOptions) text(cmd *cobra.Command, t *trace.Trace, s trace.Selec
 	case 2*len(groups) <= room:
 		gap = 1
 	}
-	level := timeline.Read(t, s, groups, timeline.TextColumns(columns, groups))
+	bar := newProgress(cmd.ErrOrStderr(), "reading", t.Calls())
+	level := timeline.Read(t, s, groups, timeline.TextColumns(columns, groups), bar.add)
+	bar.done()
 	return func(w io.Writer) error {
 		return level.WriteText(w, timeline.TextOptions{
 			Title:  title(t),
@@ -140,7 +142,7 @@ func (o *timelineOptions) text(cmd *cobra.Command, t *trace.Trace, s trace.Selec
 	}
 }
 
-func (o *timelineOptions) svg(_ *cobra.Command, t *trace.Trace, s trace.Selection) func(io.Writer) error {
+func (o *timelineOptions) svg(cmd *cobra.Command, t *trace.Trace, s trace.Selection) func(io.Writer) error {
 	width, rows := o.width, o.height
 	if width == 0 {
 		width = 960
@@ -149,7 +151,9 @@ func (o *timelineOptions) svg(_ *cobra.Command, t *trace.Trace, s trace.Selectio
 		rows = 64
 	}
 	groups := timeline.GroupRanks(selectedRanks(t, s), rows)
-	level := timeline.Read(t, s, groups, timeline.SVGColumns(width, groups))
+	bar := newProgress(cmd.ErrOrStderr(), "reading", t.Calls())
+	level := timeline.Read(t, s, groups, timeline.SVGColumns(width, groups), bar.add)
+	bar.done()
 	return func(w io.Writer) error {
 		return level.WriteSVG(w, timeline.SVGOptions{Title: title(t), Width: width})
 	}
