@@ -270,3 +270,40 @@ func TestSummarise(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A file with much damage is told of in a few lines that add up.
+func TestMuchDamage(t *testing.T) {
+	dir := t.TempDir()
+	paths := tracetest.WriteRun(t, dir, 1, 1, func(f *tracetest.Fixture) {
+		f.Blocks = []*format.Calls{}
+		for i := range uint64(50) {
+			at := int64(i) * 100
+			f.Blocks = append(f.Blocks, f.Calls(0, i, at, at+5))
+		}
+	})
+	r, err := format.Open(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := r.Blocks()
+	r.Close()
+	b, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range blocks[:40] {
+		b[x.Offset+x.Size-1] ^= 1
+	}
+	write(t, paths[0], b)
+	tr := mustOpen(t, Options{}, paths...)
+	if n := len(listing(tr, Everything(), orderBudget)); n != 10 {
+		t.Errorf("%d calls, want 10", n)
+	}
+	lost := uint64(0)
+	for _, p := range tr.Problems() {
+		lost += p.Count
+	}
+	if p := problems(tr); len(p) != damageShown+1 || lost != 40 || !strings.Contains(p[damageShown], "37 more damaged places; 37 calls lost") {
+		t.Errorf("%d calls lost, problems:\n%s", lost, strings.Join(p, "\n"))
+	}
+}

@@ -128,7 +128,6 @@ func sortProblems(problems []Problem) {
 			cmp.Compare(kindOrder[a.Kind], kindOrder[b.Kind]),
 			cmp.Compare(a.Rank, b.Rank),
 			cmp.Compare(a.File, b.File),
-			cmp.Compare(a.Text, b.Text),
 		)
 	})
 }

@@ -153,10 +153,23 @@ func (t *Trace) Problems() []Problem {
 	return problems
 }
 
-// damage makes the problems that a file's reader found the trace's.
+// damageShown is how many damaged places of a file are told one by one.
+const damageShown = 3
+
+// damage makes the problems that a file's reader found the trace's, in the
+// order of their offsets. After a few the others are one.
 func damage(s *source) []Problem {
+	found := s.reader.Problems()
+	slices.SortStableFunc(found, func(a, b format.Problem) int { return cmp.Compare(a.Offset, b.Offset) })
 	var problems []Problem
-	for _, p := range s.reader.Problems() {
+	more, moreLost, uncertain := 0, uint64(0), false
+	for i, p := range found {
+		if i >= damageShown && len(found) > damageShown+1 {
+			more++
+			moreLost += uint64(max(p.LostCalls, 0))
+			uncertain = uncertain || p.LostCalls < 0
+			continue
+		}
 		kind := ProblemDamaged
 		if errors.Is(p.Err, format.ErrTruncated) {
 			kind = ProblemTruncated
@@ -165,16 +178,15 @@ func damage(s *source) []Problem {
 		if rank == format.NoRank {
 			rank = p.Rank
 		}
-		lost := ""
-		switch {
-		case p.LostCalls > 0:
-			lost = "; " + plural(p.LostCalls, "call") + " lost"
-		case p.LostCalls < 0:
-			lost = "; it is not known how many calls are lost"
-		}
 		problems = append(problems, Problem{
 			Kind: kind, Rank: rank, File: s.path, Count: uint64(max(p.LostCalls, 0)),
-			Text: fmt.Sprintf("offset %d: %s (%s)%s", p.Offset, p.What, plural(p.Size, "byte"), lost),
+			Text: fmt.Sprintf("offset %d: %s (%s)%s", p.Offset, p.What, plural(p.Size, "byte"), lost(uint64(max(p.LostCalls, 0)), p.LostCalls < 0)),
+		})
+	}
+	if more > 0 {
+		problems = append(problems, Problem{
+			Kind: ProblemDamaged, Rank: s.rank, File: s.path, Count: moreLost,
+			Text: fmt.Sprintf("%d more damaged places%s", more, lost(moreLost, uncertain)),
 		})
 	}
 	if u := s.reader.Unknown(); u.Blocks+u.Records > 0 {
@@ -185,6 +197,19 @@ func damage(s *source) []Problem {
 		})
 	}
 	return problems
+}
+
+// lost says how many calls damage cost.
+func lost(calls uint64, uncertain bool) string {
+	switch {
+	case uncertain && calls > 0:
+		return fmt.Sprintf("; at least %s lost", plural(calls, "call"))
+	case uncertain:
+		return "; it is not known how many calls are lost"
+	case calls > 0:
+		return fmt.Sprintf("; %s lost", plural(calls, "call"))
+	}
+	return ""
 }
 
 // Number is the rank in MPI_COMM_WORLD.

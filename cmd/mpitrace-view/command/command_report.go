@@ -12,13 +12,12 @@ import (
 
 	"github.com/mpitrace/mpitrace/internal/analysis"
 	"github.com/mpitrace/mpitrace/internal/analysis/report"
-	"github.com/mpitrace/mpitrace/internal/symbol"
 	"github.com/mpitrace/mpitrace/internal/terminal"
 )
 
 type reportOptions struct {
 	input    input
-	select_  selection
+	part     selection
 	output   output
 	top      int
 	sort     string
@@ -55,10 +54,10 @@ it completes: MPI_Waitall receives, MPI_Irecv does not.
 		DisableFlagsInUseLine: true,
 	}
 	o.input.flags(cmd)
-	o.select_.ranksFlag(cmd)
-	o.select_.timeFlag(cmd)
-	o.select_.funcFlag(cmd)
-	o.select_.commFlag(cmd)
+	o.part.ranksFlag(cmd)
+	o.part.timeFlag(cmd)
+	o.part.funcFlag(cmd)
+	o.part.commFlag(cmd)
 	o.output.flags(cmd, "text", "json", "csv")
 	flags := cmd.Flags()
 	flags.IntVar(&o.top, "top", 20, "the first `N` functions, call sites and regions; 0 for all")
@@ -80,7 +79,7 @@ func (o *reportOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	selected, err := o.select_.parse()
+	selected, err := o.part.parse()
 	if err != nil {
 		return err
 	}
@@ -90,17 +89,14 @@ func (o *reportOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer t.Close()
-	for _, line := range symbol.Resolve(t.Definitions()) {
-		warn(cmd.ErrOrStderr(), line)
-	}
-	selection, err := selected.of(t.Trace)
+	shown, err := selected.of(t.Trace)
 	if err != nil {
 		return err
 	}
 	bar := newProgress(cmd.ErrOrStderr(), "reading", t.Calls())
-	profile := analysis.Read(t.Trace, selection, bar.add)
+	profile := analysis.Read(t.Trace, shown, bar.add)
 	bar.done()
-	profile.Run.Restrictions = o.select_.restrictions()
+	profile.Run.Restrictions = o.part.restrictions()
 	return o.output.write(cmd, func(w io.Writer) error {
 		switch o.output.format {
 		case "json":

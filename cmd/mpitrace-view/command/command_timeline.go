@@ -10,24 +10,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mpitrace/mpitrace/internal/human"
-	"github.com/mpitrace/mpitrace/internal/symbol"
 	"github.com/mpitrace/mpitrace/internal/terminal"
 	"github.com/mpitrace/mpitrace/internal/timeline"
 	"github.com/mpitrace/mpitrace/internal/trace"
 )
 
 type timelineOptions struct {
-	input   input
-	select_ selection
-	output  output
-	width   int
-	height  int
-	ascii   bool
-	color   terminal.Color
+	input  input
+	part   selection
+	output output
+	width  int
+	height int
+	ascii  bool
+	color  terminal.Color
 }
 
 func newTimeline() *cobra.Command {
-	var o timelineOptions
+	o := timelineOptions{input: input{sites: true}}
 	cmd := &cobra.Command{
 		Use:   "timeline [options] FILE|DIR...",
 		Short: "Draw ranks over time, in the terminal or as SVG",
@@ -48,8 +47,8 @@ before a rank's first call or after its last, and ! a call that never returned.`
 		DisableFlagsInUseLine: true,
 	}
 	o.input.flags(cmd)
-	o.select_.ranksFlag(cmd)
-	o.select_.timeFlag(cmd)
+	o.part.ranksFlag(cmd)
+	o.part.timeFlag(cmd)
 	o.output.flags(cmd, "text", "svg")
 	flags := cmd.Flags()
 	flags.IntVar(&o.width, "width", 0, "draw `N` columns wide, or N pixels (default the terminal's width, else 80; 960 pixels)")
@@ -66,7 +65,7 @@ func (o *timelineOptions) run(cmd *cobra.Command, args []string) error {
 	if o.width < 0 || o.height < 0 {
 		return usagef("--width and --height are numbers of columns and rows")
 	}
-	selected, err := o.select_.parse()
+	selected, err := o.part.parse()
 	if err != nil {
 		return err
 	}
@@ -75,10 +74,7 @@ func (o *timelineOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer t.Close()
-	for _, line := range symbol.Resolve(t.Definitions()) {
-		warn(cmd.ErrOrStderr(), line)
-	}
-	selection, err := selected.of(t.Trace)
+	shown, err := selected.of(t.Trace)
 	if err != nil {
 		return err
 	}
@@ -86,7 +82,7 @@ func (o *timelineOptions) run(cmd *cobra.Command, args []string) error {
 	if o.output.format == "svg" {
 		draw = o.svg
 	}
-	return o.output.write(cmd, draw(cmd, t.Trace, selection))
+	return o.output.write(cmd, draw(cmd, t.Trace, shown))
 }
 
 // Around the rows a drawing needs so many lines: title, axis, legend, prompt.
