@@ -81,7 +81,7 @@ func (r *recorder) process(host string) format.Process {
 	p := format.Process{
 		Rank: int32(r.rank), PID: int32(os.Getpid()), Host: host, Boot: strings.TrimSpace(string(boot)),
 		Executable: exe, Directory: dir,
-		ABI: C.GoString(C.mpit_abi_name()), Library: C.GoString(C.mpit_library_version()), LibraryPath: C.GoString(C.mpit_library_path()),
+		ABI: C.GoString(C.mpit_abi_name()), Library: library(), LibraryPath: C.GoString(C.mpit_library_path()),
 		MPIVersion:  fmt.Sprintf("%d.%d", C.mpit_process.mpi_version, C.mpit_process.mpi_subversion),
 		ThreadLevel: threadLevel(int(C.mpit_process.thread_level)),
 		Clock:       clockName(), TickHz: tickHz(),
@@ -95,6 +95,11 @@ func (r *recorder) process(host string) format.Process {
 		}
 	}
 	return p
+}
+
+// library is the first line of what MPI_Get_library_version says, without tabs.
+func library() string {
+	return strings.Join(strings.Fields(C.GoString(C.mpit_library_version())), " ")
 }
 
 func clockName() string {
@@ -123,11 +128,12 @@ func threadLevel(n int) string {
 
 // banner is the one line at the start.
 func (r *recorder) banner() string {
-	library := C.GoString(C.mpit_library_version())
+	// Open MPI's version goes on with package, revision and date.
+	name, _, _ := strings.Cut(library(), ",")
 	if C.mpit_abi.kind == C.MPIT_ABI_OPAQUE {
-		library = fmt.Sprintf("%q, an MPI that this version does not know: times and counts only", library)
+		name = fmt.Sprintf("%q, an MPI that this version does not know: times and counts only", name)
 	}
-	return fmt.Sprintf("%s recording %d %s of %s to %s", version.Version, r.size, plural(r.size, "rank", "ranks"), library, r.path)
+	return fmt.Sprintf("%s recording %d %s of %s to %s", version.Version, r.size, plural(r.size, "rank", "ranks"), name, r.path)
 }
 
 // summary is the one line at the end.
