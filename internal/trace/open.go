@@ -119,7 +119,7 @@ func expand(paths []string) ([]*source, error) {
 		st, err := os.Stat(p)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			return nil, fmt.Errorf("%s: no such file or directory; trace files are named trace.0, trace.1, … unless MPITRACE_OUTPUT said otherwise: %w", p, os.ErrNotExist)
+			return nil, notFound(p)
 		case err != nil:
 			return nil, err
 		case st.Mode().IsRegular():
@@ -148,6 +148,15 @@ func expand(paths []string) ([]*source, error) {
 	}
 	return files, nil
 }
+
+// notFound is the error for a path that is not there. It is os.ErrNotExist.
+type notFound string
+
+func (p notFound) Error() string {
+	return string(p) + ": no such file or directory; trace files are named trace.0, trace.1, … unless MPITRACE_OUTPUT said otherwise"
+}
+
+func (notFound) Is(target error) bool { return target == os.ErrNotExist }
 
 // openAll opens the files and keeps those that are traces.
 func (t *Trace) openAll(files []*source) ([]*source, error) {
