@@ -18,6 +18,15 @@ const (
 	flowRoot // sent by the root, received by the others
 )
 
+// result says who gets as much from a collective as everybody gives to it.
+type result uint8
+
+const (
+	forNobody result = iota
+	forRoot          // MPI_Reduce
+	forAll           // MPI_Allreduce, MPI_Scan
+)
+
 // sizeClass is a column of the message-size histogram.
 type sizeClass uint8
 
@@ -44,6 +53,7 @@ type trait struct {
 	first  flow      // of Sig.Bytes
 	second flow      // of Sig.Second.Bytes
 	class  sizeClass // of Sig.Bytes
+	result result    // of a collective without Sig.Second
 
 	inits     bool // creates a persistent request: its bytes move when it is started
 	activates bool // starts persistent requests
@@ -91,7 +101,7 @@ func newTrait(f *mpi.Func) trait {
 		}
 	case f.Family == mpi.Collective || f.Family == mpi.Neighborhood:
 		if first, ok := bufferFlow(f); ok {
-			t.first, t.second, t.class = first, flowReceive, classCollective
+			t.first, t.second, t.class, t.result = first, flowReceive, classCollective, resultOf(f)
 		}
 	case f.Family == mpi.OneSided && moves(f):
 		t.first, _ = bufferFlow(f)
@@ -124,6 +134,23 @@ func bufferFlow(f *mpi.Func) (flow, bool) {
 		}
 	}
 	return flowNone, false
+}
+
+// resultOf compares a collective's two buffers: if one count is for both of
+// them, the call records it once.
+func resultOf(f *mpi.Func) result {
+	give, get := f.Find(mpi.KindBuffer, mpi.SideSend), f.Find(mpi.KindBuffer, mpi.SideRecv)
+	if give < 0 || get < 0 || give == get {
+		return forNobody
+	}
+	a, b := f.Params[give].Holds, f.Params[get].Holds
+	if a == nil || b == nil || a.Count != b.Count || a.Own || b.Own || a.Times != nil || b.Times != nil {
+		return forNobody
+	}
+	if f.Params[get].Root {
+		return forRoot
+	}
+	return forAll
 }
 
 // moves tells whether a function takes a buffer together with a datatype.

@@ -410,7 +410,12 @@ MPI_Isend 16 17 comm=1 peer=null tag=1 bytes=8 request=5
 MPI_Sendrecv 18 19 comm=1 peer=1 tag=1 bytes=24 second.peer=1 second.tag=1 second.bytes=40
 MPI_Bcast 20 21 comm=1 root=0 count=4 datatype=1 bytes=32
 MPI_Bcast 22 23 comm=1 root=1 count=8 datatype=1 bytes=64
-MPI_Allreduce 24 25 comm=1 count=1 datatype=1 bytes=8 second.count=1 second.bytes=8
+MPI_Allreduce 24 25 comm=1 count=1 datatype=1 bytes=8
+MPI_Reduce 25 26 comm=1 root=0 count=1 datatype=1 bytes=8
+MPI_Reduce 25 26 comm=1 root=1 count=1 datatype=1 bytes=8
+MPI_Gather 25 26 comm=1 root=0 count=1 datatype=1 bytes=8 second.count=1 second.datatype=1 second.bytes=16
+MPI_Gather 25 26 comm=1 root=1 count=1 datatype=1 bytes=8
+MPI_Scatter 25 26 comm=1 root=1 second.count=1 second.datatype=1 second.bytes=8
 MPI_Put 26 27 peer=1 count=1 datatype=1 bytes=128
 MPI_Get 28 29 peer=1 count=1 datatype=1 bytes=256
 MPI_File_write 30 31 file=1 bytes=1000
@@ -419,8 +424,8 @@ MPI_Barrier 34 35 comm=1
 MPI_Send 36 37 comm=1 peer=1 tag=1 bytes=0
 `)
 	equal(t, "rank", p.Ranks[0].Traffic, Traffic{
-		Sent:     16 + 16 + 24 + 32 + 8 + 128,
-		Received: 12 + 80 + 40 + 64 + 8 + 256,
+		Sent:     16 + 16 + 24 + 32 + 8 + 16 + 16 + 128,
+		Received: 12 + 80 + 40 + 64 + 8 + 8 + 16 + 8 + 256,
 		Written:  1000, Read: 3000,
 	})
 	traffic := map[string]Traffic{}
@@ -436,6 +441,9 @@ MPI_Send 36 37 comm=1 peer=1 tag=1 bytes=0
 		"MPI_Sendrecv":     {Sent: 24, Received: 40},
 		"MPI_Bcast":        {Sent: 32, Received: 64},
 		"MPI_Allreduce":    {Sent: 8, Received: 8},
+		"MPI_Reduce":       {Sent: 16, Received: 8},
+		"MPI_Gather":       {Sent: 16, Received: 16},
+		"MPI_Scatter":      {Received: 8},
 		"MPI_Put":          {Sent: 128},
 		"MPI_Get":          {Received: 256},
 		"MPI_File_write":   {Written: 1000},
@@ -446,8 +454,8 @@ MPI_Send 36 37 comm=1 peer=1 tag=1 bytes=0
 		sizes[s.Low] = s
 	}
 	equal(t, "smallest", p.Sizes[0], Size{Low: 0, High: 1, Sends: Count{1, 0}})
-	equal(t, "8 to 16", sizes[8], Size{Low: 8, High: 16, Receives: Count{1, 12}, Collectives: Count{1, 8}})
-	equal(t, "16 to 32", sizes[16], Size{Low: 16, High: 32, Sends: Count{3, 56}})
+	equal(t, "8 to 16", sizes[8], Size{Low: 8, High: 16, Receives: Count{1, 12}, Collectives: Count{5, 40}})
+	equal(t, "16 to 32", sizes[16], Size{Low: 16, High: 32, Sends: Count{3, 56}, Collectives: Count{1, 16}})
 	equal(t, "32 to 64", sizes[32], Size{Low: 32, High: 64, Receives: Count{1, 40}, Collectives: Count{1, 32}})
 	equal(t, "64 to 128", sizes[64], Size{Low: 64, High: 128, Receives: Count{1, 80}, Collectives: Count{1, 64}})
 	equal(t, "128 to 256", sizes[128], Size{Low: 128, High: 256, OneSided: Count{1, 128}})

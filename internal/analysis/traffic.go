@@ -27,8 +27,8 @@ func (r *rankWalk) motionOf(t *trait, sig *format.Sig) motion {
 			m.received = sig.Bytes
 		}
 	}
-	if sig.Second == nil && sig.Flags&format.FlagInPlace != 0 && t.second == flowReceive {
-		m.received = sig.Bytes // the buffer is both
+	if sig.Second == nil && (t.result == forAll || t.result == forRoot && r.isRoot(sig)) {
+		m.received = sig.Bytes
 	}
 	if sig.Second != nil && t.second == flowReceive && sig.Second.Peer != format.ProcNull {
 		m.received = max(m.received, sig.Second.Bytes)

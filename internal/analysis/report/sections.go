@@ -74,7 +74,7 @@ func (t *writer) functions() {
 	}
 	type R = analysis.Function
 	columns := []column[R]{
-		name("function", 14, func(f R) string { return f.Name }),
+		name("function", 24, func(f R) string { return f.Name }),
 		number("calls", 0, func(f R) string { return human.Count(f.Calls) }),
 		number("time", 0, func(f R) string { return human.Duration(f.Time) }),
 		number("app %", 2, func(f R) string { return shareOf(f.Setup, f.ShareApp) }),
