@@ -33,19 +33,17 @@ func (c *Calls) shape(scratch []uint32) (s callsShape, err error) {
 	}
 	s.calls = resize(scratch, len(c.Sigs))
 	clear(s.calls)
+	if n > 0 {
+		s.timeMin, s.timeMax = c.Begin[0], c.Begin[0]
+	}
+	begins, ends := c.Begin[:n], c.End[:n]
 	for i, x := range c.Index {
 		if int(x) >= len(s.calls) {
 			return s, fmt.Errorf("call %d has signature %d of %d", i, x, len(c.Sigs))
 		}
 		s.calls[x]++
-	}
-	if n > 0 {
-		s.timeMin, s.timeMax = c.Begin[0], c.Begin[0]
-	}
-	ends := c.End[:n]
-	for i, begin := range c.Begin {
-		s.timeMin = min(s.timeMin, begin)
-		s.timeMax = max(s.timeMax, begin, ends[i])
+		s.timeMin = min(s.timeMin, begins[i])
+		s.timeMax = max(s.timeMax, begins[i], ends[i])
 	}
 	for i := range c.Sigs {
 		s.done += int(c.Sigs[i].NDone) * int(s.calls[i])

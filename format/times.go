@@ -429,7 +429,9 @@ func cost(a, b *histogram) float32 {
 			used++
 		}
 	}
-	const streamBits, symbolBits = 48, 4.5
+	// Of a stream: its size, its table's head, the jump table or the last
+	// byte's rest, and the work of making a table; of a symbol: its weight.
+	const streamBits, symbolBits = 200, 7
 	return sum + streamBits + symbolBits*float32(used)
 }
 
