@@ -23,7 +23,7 @@ func BenchmarkRead(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		Read(t, trace.Everything(), [][]int32{{0}, {1}, {2}, {3}}, 100, nil)
+		Read(t, trace.Everything(), [][]int32{{0}, {1}, {2}, {3}}, 100, false, nil)
 		n += made.Calls
 		t.Close()
 	}

@@ -19,7 +19,7 @@ type Builder struct {
 	rows   map[int32]*Row
 	runEnd int64
 	ends   map[int32]int64 // when recording of a rank ended in order
-	place  func(format.ID) string
+	spec   Spec
 	mu     sync.Mutex // guards level while walks run
 }
 
@@ -31,6 +31,9 @@ type Spec struct {
 	RunEnd int64        // the latest time that is known of the run
 	// Place tells where a call site is, for the calls that never returned.
 	Place func(site format.ID) string
+	// Text tells a region's name. If it is nil, no regions are kept; else those
+	// of the first rank of the first row.
+	Text func(format.ID) string
 }
 
 // NewBuilder makes a Builder for a run's definitions, in nanoseconds.
@@ -44,7 +47,7 @@ func NewBuilder(defs *format.Definitions, spec Spec) *Builder {
 		rows:   make(map[int32]*Row),
 		runEnd: spec.RunEnd,
 		ends:   make(map[int32]int64),
-		place:  spec.Place,
+		spec:   spec,
 	}
 	b.level.Rows = make([]Row, len(spec.Rows))
 	for i, ranks := range spec.Rows {
@@ -83,6 +86,7 @@ type Walk struct {
 	off         bool
 	offSince    int64
 
+	regions   *regionWalk // nil if they are not wanted
 	open      []openCall
 	openSince int64 // since when, without a break, there are open calls
 }
@@ -98,12 +102,16 @@ type openCall struct {
 
 // Walk begins a rank.
 func (b *Builder) Walk(rank int32) *Walk {
-	return &Walk{
+	w := &Walk{
 		builder: b,
 		rank:    rank,
 		cells:   make([]Cell, b.level.Bins()),
 		edges:   b.level.edges,
 	}
+	if b.spec.Text != nil && len(b.spec.Rows) > 0 && b.spec.Rows[0][0] == rank {
+		w.regions = newRegionWalk(b.level.Bins(), b.spec.Text)
+	}
+	return w
 }
 
 // Add takes the rank's next calls, in nanoseconds. It keeps nothing of c.
@@ -136,16 +144,16 @@ func (w *Walk) Add(c *format.Calls) {
 			continue // its time is its caller's
 		}
 		class := classOf(sig.Func)
-		w.spread(begin, end, func(c *Cell, time int64) { c.Classes[class] += time })
+		w.spread(begin, end, func(bin int, time int64) { w.cells[bin].Classes[class] += time })
 		if len(w.open) == 0 && end > w.busy {
-			w.spread(max(begin, w.busy), end, func(c *Cell, time int64) { c.Busy += time })
+			w.spread(max(begin, w.busy), end, func(bin int, time int64) { w.cells[bin].Busy += time })
 		}
 		w.busy = max(w.busy, end)
 	}
 }
 
 // spread divides the time from begin to end among the bins.
-func (w *Walk) spread(begin, end int64, add func(c *Cell, time int64)) {
+func (w *Walk) spread(begin, end int64, add func(bin int, time int64)) {
 	begin, end = max(begin, w.edges[0]), min(end, w.edges[len(w.edges)-1])
 	if begin >= end {
 		return
@@ -158,12 +166,12 @@ func (w *Walk) spread(begin, end int64, add func(c *Cell, time int64)) {
 	}
 	for bin := w.bin; begin < end; bin++ {
 		until := min(end, w.edges[bin+1])
-		add(&w.cells[bin], until-begin)
+		add(bin, until-begin)
 		begin = until
 	}
 }
 
-// control follows MPI_Pcontrol(0) and (1).
+// control follows MPI_Pcontrol.
 func (w *Walk) control(sig *format.Sig, begin, end int64) {
 	if len(sig.Args) == 0 {
 		return
@@ -176,11 +184,14 @@ func (w *Walk) control(sig *format.Sig, begin, end int64) {
 	case 1:
 		w.on(begin)
 	}
+	if w.regions != nil {
+		w.regions.control(w, sig, begin, end)
+	}
 }
 
 func (w *Walk) on(now int64) {
 	if w.off {
-		w.spread(w.offSince, now, func(c *Cell, time int64) { c.Off += time })
+		w.spread(w.offSince, now, func(bin int, time int64) { w.cells[bin].Off += time })
 		w.off = false
 	}
 }
@@ -197,12 +208,12 @@ func (w *Walk) leave(now int64, which func(*openCall) bool) {
 			continue
 		}
 		class := classOf(o.fn)
-		w.spread(o.begin, now, func(c *Cell, time int64) { c.Classes[class] += time })
+		w.spread(o.begin, now, func(bin int, time int64) { w.cells[bin].Classes[class] += time })
 	}
 	gone := len(w.open) > 0 && len(kept) == 0
 	w.open = kept
 	if gone {
-		w.spread(w.openSince, now, func(c *Cell, time int64) { c.Busy += time })
+		w.spread(w.openSince, now, func(bin int, time int64) { w.cells[bin].Busy += time })
 		w.busy = max(w.busy, now)
 	}
 }
@@ -226,14 +237,19 @@ func (w *Walk) Close(next int64) {
 		end = max(end, b.runEnd)
 		for _, o := range w.open {
 			if o.begin <= w.edges[len(w.edges)-1] {
-				open = append(open, Open{w.rank, nameOf(o.fn), b.place(o.site), o.begin})
+				open = append(open, Open{w.rank, nameOf(o.fn), b.spec.Place(o.site), o.begin})
 			}
 		}
-		w.spread(w.openSince, end, func(c *Cell, time int64) { c.InFlight += time })
+		w.spread(w.openSince, end, func(bin int, time int64) { w.cells[bin].InFlight += time })
 		w.leave(end, func(*openCall) bool { return true })
 	}
 	w.on(end)
-	w.spread(w.first, end, func(c *Cell, time int64) { c.Recorded += time })
+	var regions *Regions
+	if w.regions != nil {
+		w.regions.close(w, 0, end)
+		regions = w.regions.regions(&b.level, w.rank)
+	}
+	w.spread(w.first, end, func(bin int, time int64) { w.cells[bin].Recorded += time })
 	for i := range w.cells {
 		c := &w.cells[i]
 		c.Recorded -= min(c.Off, c.Recorded-c.Busy)
@@ -242,6 +258,9 @@ func (w *Walk) Close(next int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.level.Open = append(b.level.Open, open...)
+	if regions != nil {
+		b.level.Regions = regions
+	}
 	row := b.rows[w.rank]
 	if row == nil {
 		return

@@ -12,10 +12,11 @@ import (
 // Level is a run at one level of detail: rows of ranks, each divided into the
 // same bins of time.
 type Level struct {
-	Window trace.Window
-	Rows   []Row
-	Open   []Open  // calls that never returned
-	edges  []int64 // bin i is from edges[i] to edges[i+1]
+	Window  trace.Window
+	Rows    []Row
+	Open    []Open   // calls that never returned
+	Regions *Regions // of one rank; nil if not wanted, or if there are none
+	edges   []int64  // bin i is from edges[i] to edges[i+1]
 }
 
 // Row is some ranks together.

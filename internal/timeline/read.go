@@ -18,8 +18,9 @@ func near(ns int64) int64 { return min(max(ns, -farthest), farthest) }
 
 // Read builds the level of the selected part of a trace, with these rows of
 // ranks and so many bins. A selection without an end (or begin) ends with the
-// last (begins with the first) call. progress may be nil, see trace.Trace.Walk.
-func Read(t *trace.Trace, s trace.Selection, rows [][]int32, bins int, progress func(calls uint64)) *Level {
+// last (begins with the first) call. regions asks for the regions of the first
+// rank. progress may be nil, see trace.Trace.Walk.
+func Read(t *trace.Trace, s trace.Selection, rows [][]int32, bins int, regions bool, progress func(calls uint64)) *Level {
 	runEnd, runBegin := t.Span().End, t.Span().Begin
 	for _, x := range t.Definitions().Summaries {
 		runEnd = max(runEnd, x.End)
@@ -32,12 +33,17 @@ func Read(t *trace.Trace, s trace.Selection, rows [][]int32, bins int, progress 
 	if window.End == always.End {
 		window.End = max(runEnd, window.Begin)
 	}
+	var text func(format.ID) string
+	if regions {
+		text = t.Text
+	}
 	b := NewBuilder(t.Definitions(), Spec{
 		Window: trace.Window{Begin: near(window.Begin), End: near(window.End)},
 		Bins:   bins,
 		Rows:   rows,
 		RunEnd: runEnd,
 		Place:  func(id format.ID) string { return place(t, id) },
+		Text:   text,
 	})
 	var ranks []*trace.Rank
 	for _, row := range rows {

@@ -69,6 +69,7 @@ func (l *Level) WriteText(w io.Writer, o TextOptions) error {
 	t.margin = labelWidth(rows)
 	t.header()
 	t.axis()
+	t.regions()
 	for i := range l.Rows {
 		if i > 0 {
 			t.w.WriteString(strings.Repeat("\n", o.Gap))
@@ -153,6 +154,20 @@ func (t *text) axis() {
 	}
 	t.line(string(labels))
 	t.line(string(marks))
+}
+
+// regions draws a line for each depth of regions.
+func (t *text) regions() {
+	if t.Regions == nil {
+		return
+	}
+	for depth := range t.Regions.Names {
+		name := ""
+		if depth == 0 {
+			name = "region"
+		}
+		t.line(fmt.Sprintf("%-*s%s", t.margin, name[:min(len(name), t.margin)], t.Regions.line(depth, t.ASCII)))
+	}
 }
 
 // columnOf is the bin that a time is in.
@@ -384,6 +399,9 @@ func (t *text) legend() {
 	}
 	if len(t.Open) > 0 {
 		put(string(inFlight.letter), inFlight.name)
+	}
+	if t.Regions != nil && len(t.Rows) > 0 && (len(t.Rows) > 1 || len(t.Rows[0].Ranks) > 1) {
+		put("region:", fmt.Sprintf("of rank %d", t.Regions.Rank))
 	}
 	if t.Colors == NoColor && len(entries) > 1 {
 		put("small letters:", "MPI is less than half")

@@ -39,7 +39,7 @@ func levelOf(t *testing.T, text string, w trace.Window, bins int) *Level {
 	for _, r := range tr.Ranks() {
 		ranks = append(ranks, r.Number())
 	}
-	return Read(tr, trace.Selection{Window: w}, GroupRanks(ranks, len(ranks)), bins, nil)
+	return Read(tr, trace.Selection{Window: w}, GroupRanks(ranks, len(ranks)), bins, true, nil)
 }
 
 func equal(t *testing.T, what string, got, want any) {
@@ -155,7 +155,7 @@ MPI_Barrier 0 10
 `)
 	rows := GroupRanks([]int32{0, 1, 2}, 2)
 	equal(t, "rows", rows, [][]int32{{0, 1}, {2}})
-	l := Read(tr, trace.Everything(), rows, 1, nil)
+	l := Read(tr, trace.Everything(), rows, 1, false, nil)
 	want := in(Collective, 14)
 	want[Completion] = 6
 	equal(t, "two ranks", l.Rows[0].Cells, []Cell{{Classes: want, Busy: 20, Recorded: 20}})
@@ -374,4 +374,49 @@ func TestBlocks(t *testing.T) {
 
 func TestRankList(t *testing.T) {
 	equal(t, "ranks", rankList([]int32{0, 1, 2, 5, 7, 8}), "0-2,5,7-8")
+}
+
+func TestRegions(t *testing.T) {
+	l := levelOf(t, `
+text id=1 text=solve
+text id=2 text=exchange
+text id=3 text=größe
+rank 0
+MPI_Pcontrol 10 20 args=[9093 1]
+MPI_Pcontrol 25 30 args=[9093 2]
+MPI_Pcontrol 40 41 args=[9093 9] thread=1
+MPI_Pcontrol 60 61 args=[9094 2]
+MPI_Pcontrol 64 65 args=[9093 3]
+MPI_Pcontrol 66 67 args=[9094 3]
+MPI_Pcontrol 120 121 args=[9094 1]
+MPI_Pcontrol 130 140 args=[9093 3]
+MPI_Pcontrol 150 151 args=[9094 1]
+MPI_Barrier 190 200
+rank 1
+MPI_Pcontrol 0 0 args=[9093 2]
+`, trace.Window{Begin: 0, End: 200}, 20)
+	r := l.Regions
+	equal(t, "rank", r.Rank, int32(0))
+	equal(t, "depths", len(r.Names), 2)
+	equal(t, "outer", r.line(0, false), "  ├─solve──┤  ├größ┤")
+	equal(t, "inner", r.line(1, false), "   ├e┤              ")
+	equal(t, "ASCII", r.line(0, true), "  [-solve--]  [gr??]")
+}
+
+// Where several regions share a bin, the one that is most of it is shown, if it
+// is half of the bin.
+func TestRegionsInOneBin(t *testing.T) {
+	l := levelOf(t, `
+text id=1 text=a
+text id=2 text=b
+rank 0
+MPI_Pcontrol 0 0 args=[9093 1]
+MPI_Pcontrol 4 4 args=[9094 1]
+MPI_Pcontrol 4 4 args=[9093 2]
+MPI_Pcontrol 10 10 args=[9094 2]
+MPI_Pcontrol 12 12 args=[9093 1]
+MPI_Pcontrol 16 16 args=[9094 1]
+MPI_Pcontrol 29 30 args=[5]
+`, trace.Window{Begin: 0, End: 30}, 3)
+	equal(t, "names", l.Regions.Names, [][]string{{"b", "", ""}})
 }

@@ -16,13 +16,14 @@ import (
 )
 
 type timelineOptions struct {
-	input  input
-	part   selection
-	output output
-	width  int
-	height int
-	ascii  bool
-	color  terminal.Color
+	input   input
+	part    selection
+	output  output
+	width   int
+	height  int
+	ascii   bool
+	regions bool
+	color   terminal.Color
 }
 
 func newTimeline() *cobra.Command {
@@ -53,6 +54,7 @@ before a rank's first call or after its last, and ! a call that never returned.`
 	flags := cmd.Flags()
 	flags.IntVar(&o.width, "width", 0, "draw `N` columns wide, or N pixels (default the terminal's width, else 80; 960 pixels)")
 	flags.IntVar(&o.height, "height", 0, "draw at most `N` rows (default what the terminal holds, else 32)")
+	flags.BoolVar(&o.regions, "regions", false, "draw the regions of the first rank above the ranks")
 	flags.BoolVar(&o.ascii, "ascii", false, "use no characters but ASCII (default if the locale is not UTF-8)")
 	flags.Var(&o.color, "color", "use colours: auto, always or never")
 	return cmd
@@ -124,7 +126,7 @@ func (o *timelineOptions) text(cmd *cobra.Command, t *trace.Trace, s trace.Selec
 		gap = 1
 	}
 	bar := newProgress(cmd.ErrOrStderr(), "reading", t.Calls())
-	level := timeline.Read(t, s, groups, timeline.TextColumns(columns, groups), bar.add)
+	level := timeline.Read(t, s, groups, timeline.TextColumns(columns, groups), o.regions, bar.add)
 	bar.done()
 	return func(w io.Writer) error {
 		return level.WriteText(w, timeline.TextOptions{
@@ -148,7 +150,7 @@ func (o *timelineOptions) svg(cmd *cobra.Command, t *trace.Trace, s trace.Select
 	}
 	groups := timeline.GroupRanks(selectedRanks(t, s), rows)
 	bar := newProgress(cmd.ErrOrStderr(), "reading", t.Calls())
-	level := timeline.Read(t, s, groups, timeline.SVGColumns(width, groups), bar.add)
+	level := timeline.Read(t, s, groups, timeline.SVGColumns(width, groups), o.regions, bar.add)
 	bar.done()
 	return func(w io.Writer) error {
 		return level.WriteSVG(w, timeline.SVGOptions{Title: title(t), Width: width})

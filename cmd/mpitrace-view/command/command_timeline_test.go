@@ -32,6 +32,7 @@ func TestTimeline(t *testing.T) {
 		{"timeline_color.broken", "broken.txt", []string{"--color", "always", "--width", "60"}},
 		{"timeline_height_2.clean", "clean.txt", []string{"--height", "2"}},
 		{"timeline_time.clean", "clean.txt", []string{"--time", "19ms:25ms", "--ranks", "0-1"}},
+		{"timeline_regions.clean", "clean.txt", []string{"--regions"}},
 		{"timeline_svg.clean", "clean.txt", []string{"--format", "svg", "--width", "480"}},
 		{"timeline_svg.broken", "broken.txt", []string{"--format", "svg", "--width", "480"}},
 	} {
