@@ -101,14 +101,15 @@ func (r *specReader) blocks() (merged bool, blocks []specBlock, err error) {
 	return f[11] == 2, blocks, nil
 }
 
-// records returns the kinds of a block's records and the first string of those
-// that have one after their id, enough to see that records are where they
-// should be.
+// records returns the kinds of a block's records.
 func (r *specReader) records(b specBlock) (kinds []byte, err error) {
 	p := b.payload
 	if b.codec == 1 {
-		if p, err = r.zstd.DecodeAll(p, nil); err != nil || len(p) != int(b.unpacked) {
-			return nil, fmt.Errorf("records at %d: %d bytes, %v", b.offset, len(p), err)
+		if p, err = r.zstd.DecodeAll(p, nil); err != nil {
+			return nil, fmt.Errorf("records at %d: %w", b.offset, err)
+		}
+		if len(p) != int(b.unpacked) {
+			return nil, fmt.Errorf("records at %d: %d bytes, the header says %d", b.offset, len(p), b.unpacked)
 		}
 	}
 	s := bytesOf{p}

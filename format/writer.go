@@ -293,7 +293,7 @@ func (w *Writer) Stats() Stats {
 
 // Close writes what waits, the index and the trailer, and closes the file.
 func (w *Writer) Close() error {
-	if w.err == ErrClosed {
+	if errors.Is(w.err, ErrClosed) {
 		return w.err
 	}
 	w.writeRecords(BlockDefinitions)
