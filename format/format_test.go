@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -178,4 +180,29 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Many goroutines may read one Reader's blocks at once.
+func TestReadConcurrently(t *testing.T) {
+	file := sampleFile(t, KindMerged, 4, 30)
+	r := openBytes(t, file)
+	want := readAll(t, r)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			var c Calls
+			for n := range r.Blocks() {
+				i := (n + g*7) % len(want)
+				if err := r.ReadCalls(i, &c); err != nil {
+					t.Error(err)
+					return
+				}
+				if c.FirstSeq != want[i].FirstSeq || !slices.Equal(c.Begin, want[i].Begin) || !slices.Equal(c.Index, want[i].Index) {
+					t.Errorf("block %d differs", i)
+				}
+				_ = r.Problems()
+			}
+		})
+	}
+	wg.Wait()
 }
