@@ -23,11 +23,11 @@
 
 /* The levels of MPI_Pcontrol. 0 to 2 are the MPI standard's; those of regions
  * are of the draft of the MPI tools working group, and a name follows. */
-#define MPITRACE_LEVEL_DISABLE      0
-#define MPITRACE_LEVEL_ENABLE       1
-#define MPITRACE_LEVEL_FLUSH        2
+#define MPITRACE_LEVEL_DISABLE 0
+#define MPITRACE_LEVEL_ENABLE 1
+#define MPITRACE_LEVEL_FLUSH 2
 #define MPITRACE_LEVEL_REGION_BEGIN 9093
-#define MPITRACE_LEVEL_REGION_END   9094
+#define MPITRACE_LEVEL_REGION_END 9094
 
 #ifndef MPITRACE_OFF
 
@@ -44,7 +44,7 @@
 /* Begin and end a part of the program that has a name. Regions nest; the end
  * repeats the name of the begin. */
 #define MPITRACE_REGION_BEGIN(name) ((void)MPI_Pcontrol(MPITRACE_LEVEL_REGION_BEGIN, (const char *)(name)))
-#define MPITRACE_REGION_END(name)   ((void)MPI_Pcontrol(MPITRACE_LEVEL_REGION_END, (const char *)(name)))
+#define MPITRACE_REGION_END(name) ((void)MPI_Pcontrol(MPITRACE_LEVEL_REGION_END, (const char *)(name)))
 
 /* Mark a moment with a name: a region that ends at once. */
 #define MPITRACE_MARKER(name) (MPITRACE_REGION_BEGIN(name), MPITRACE_REGION_END(name))
@@ -54,12 +54,12 @@
 
 #else /* MPITRACE_OFF */
 
-#define MPITRACE_DISABLE()             ((void)0)
-#define MPITRACE_ENABLE()              ((void)0)
-#define MPITRACE_FLUSH()               ((void)0)
-#define MPITRACE_REGION_BEGIN(name)    ((void)0)
-#define MPITRACE_REGION_END(name)      ((void)0)
-#define MPITRACE_MARKER(name)          ((void)0)
+#define MPITRACE_DISABLE() ((void)0)
+#define MPITRACE_ENABLE() ((void)0)
+#define MPITRACE_FLUSH() ((void)0)
+#define MPITRACE_REGION_BEGIN(name) ((void)0)
+#define MPITRACE_REGION_END(name) ((void)0)
+#define MPITRACE_MARKER(name) ((void)0)
 #define MPITRACE_MARKER_NUMBER(number) ((void)0)
 
 #endif /* MPITRACE_OFF */

@@ -9,7 +9,7 @@
 
 int main(int argc, char **argv)
 {
-	int rank, size, out[4] = {0}, in[8] = {0};
+	int rank, size, out[4] = { 0 }, in[8] = { 0 };
 	double x = 1, y = 0;
 	MPI_Comm dup;
 	MPI_Request requests[2];
@@ -24,8 +24,7 @@ int main(int argc, char **argv)
 	MPI_Isend(out, 4, MPI_INT, next, 3, MPI_COMM_WORLD, &requests[1]);
 	expect("MPI_Isend", "'comm':'MPI_COMM_WORLD','peer':%d,'tag':3,'count':4,'bytes':16", next);
 	MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-	expect("MPI_Waitall", "'completed':[{'kind':'recv','source':%d,'tag':3,'bytes':16},{'kind':'send'}]",
-	       previous);
+	expect("MPI_Waitall", "'completed':[{'kind':'recv','source':%d,'tag':3,'bytes':16},{'kind':'send'}]", previous);
 	MPI_Comm_dup(MPI_COMM_WORLD, &dup);
 	expect("MPI_Comm_dup", "'comm':'MPI_COMM_WORLD'");
 	if (rank == 0) {

@@ -29,7 +29,8 @@ int main(int argc, char **argv)
 	MPI_Bcast(a, 5, MPI_INT, 1, MPI_COMM_WORLD);
 	expect("MPI_Bcast", "'comm':'MPI_COMM_WORLD','root':1,'count':5,'datatype':'MPI_INT','bytes':20");
 	MPI_Reduce(a, b, 3, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
-	expect("MPI_Reduce", "'comm':'MPI_COMM_WORLD','root':0,'count':3,'datatype':'MPI_INT','op':'MPI_MAX','bytes':12");
+	expect("MPI_Reduce",
+	       "'comm':'MPI_COMM_WORLD','root':0,'count':3,'datatype':'MPI_INT','op':'MPI_MAX','bytes':12");
 	MPI_Allreduce(MPI_IN_PLACE, a, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	expect("MPI_Allreduce", "'comm':'MPI_COMM_WORLD','count':4,'datatype':'MPI_INT','op':'MPI_SUM','bytes':16");
 	MPI_Gather(a, 2, MPI_INT, b, 2, MPI_INT, 1, MPI_COMM_WORLD);

@@ -7,7 +7,7 @@
 
 int main(int argc, char **argv)
 {
-	int rank, size, half, half_rank, half_size, value = 0, dims[1], periods[1] = {1}, left, right;
+	int rank, size, half, half_rank, half_size, value = 0, dims[1], periods[1] = { 1 }, left, right;
 	MPI_Comm dup, split, cart;
 
 	MPI_Init(&argc, &argv);
@@ -27,10 +27,12 @@ int main(int argc, char **argv)
 	if (half_size > 1) {
 		if (half_rank == 0) {
 			MPI_Send(&value, 1, MPI_INT, 1, 1, split);
-			expect("MPI_Send", "'comm':'%s','peer':1,'world_peer':%d,'tag':1", half ? "odd" : "even", rank - 2);
+			expect("MPI_Send", "'comm':'%s','peer':1,'world_peer':%d,'tag':1", half ? "odd" : "even",
+			       rank - 2);
 		} else if (half_rank == 1) {
 			MPI_Recv(&value, 1, MPI_INT, 0, 1, split, MPI_STATUS_IGNORE);
-			expect("MPI_Recv", "'comm':'%s','peer':0,'world_peer':%d,'tag':1", half ? "odd" : "even", rank + 2);
+			expect("MPI_Recv", "'comm':'%s','peer':0,'world_peer':%d,'tag':1", half ? "odd" : "even",
+			       rank + 2);
 		}
 	}
 	dims[0] = size;

@@ -7,7 +7,7 @@
 
 int main(int argc, char **argv)
 {
-	int rank, buffer[16] = {0}, code, class;
+	int rank, buffer[16] = { 0 }, code, class;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -41,8 +41,8 @@ int main(int argc, char **argv)
 	int iterations = argc > 1 ? atoi(argv[1]) : 100;
 	int doubles = argc > 2 ? atoi(argv[2]) : 128;
 	double load = argc > 3 ? atof(argv[3]) : 200;
-	int size, rank, dims[2] = {0, 0}, periods[2] = {1, 1}, neighbour[4];
-	const int opposite[4] = {1, 0, 3, 2};
+	int size, rank, dims[2] = { 0, 0 }, periods[2] = { 1, 1 }, neighbour[4];
+	const int opposite[4] = { 1, 0, 3, 2 };
 	MPI_Comm grid;
 
 	MPI_Init(&argc, &argv);

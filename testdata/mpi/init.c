@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 	MPI_Finalize();
 	double finalize = now() - begin;
 	if (rank == 0)
-		printf("init_ms %.3f\nfinalize_ms %.3f\nrss_kib %ld\nvirtual_kib %ld\nthreads %ld\n", init, finalize, resident,
-		       virtual, threads);
+		printf("init_ms %.3f\nfinalize_ms %.3f\nrss_kib %ld\nvirtual_kib %ld\nthreads %ld\n", init, finalize,
+		       resident, virtual, threads);
 	return 0;
 }

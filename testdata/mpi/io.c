@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv)
 {
-	int rank, out[8], in[8] = {0};
+	int rank, out[8], in[8] = { 0 };
 	MPI_File file;
 	MPI_Request request;
 	MPI_Status status;
@@ -19,7 +19,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 8; i++)
 		out[i] = 100 * rank + i;
 	MPI_Offset offset = (MPI_Offset)rank * (MPI_Offset)sizeof out;
-	if (MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) != MPI_SUCCESS)
+	if (MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) !=
+	    MPI_SUCCESS)
 		MPI_Abort(MPI_COMM_WORLD, 3);
 	expect("MPI_File_open", "");
 	MPI_File_write_at_all(file, offset, out, 8, MPI_INT, &status);

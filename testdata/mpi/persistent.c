@@ -22,8 +22,7 @@ int main(int argc, char **argv)
 	MPI_Startall(2, requests);
 	expect("MPI_Startall", "");
 	MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-	expect("MPI_Waitall", "'completed':[{'kind':'recv','source':%d,'tag':5,'bytes':4},{'kind':'send'}]",
-	       previous);
+	expect("MPI_Waitall", "'completed':[{'kind':'recv','source':%d,'tag':5,'bytes':4},{'kind':'send'}]", previous);
 	for (int i = 0; i < 2; i++) {
 		MPI_Start(&requests[i]);
 		expect("MPI_Start", "");

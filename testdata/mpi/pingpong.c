@@ -34,12 +34,14 @@ int main(int argc, char **argv)
 			if (half == rank) {
 				MPI_Send(buffer, bytes, MPI_BYTE, peer, 7, MPI_COMM_WORLD);
 				expect("MPI_Send",
-				       "'comm':'MPI_COMM_WORLD','peer':%d,'tag':7,'count':%d,'datatype':'MPI_BYTE','bytes':%d",
+				       "'comm':'MPI_COMM_WORLD','peer':%d,'tag':7,'count':%d,'datatype':'MPI_BYTE','"
+				       "bytes':%d",
 				       peer, bytes, bytes);
 			} else {
 				MPI_Recv(buffer, bytes, MPI_BYTE, peer, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 				expect("MPI_Recv",
-				       "'comm':'MPI_COMM_WORLD','peer':%d,'tag':7,'count':%d,'datatype':'MPI_BYTE','bytes':%d",
+				       "'comm':'MPI_COMM_WORLD','peer':%d,'tag':7,'count':%d,'datatype':'MPI_BYTE','"
+				       "bytes':%d",
 				       peer, bytes, bytes);
 			}
 		}

@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv)
 {
-	int rank, flag, buffer[16] = {0};
+	int rank, flag, buffer[16] = { 0 };
 	MPI_Status status;
 	MPI_Message message;
 

@@ -21,7 +21,7 @@ static void post(MPI_Request *requests, int first)
 /* Let rank 1 send the messages with these tags, and wait until they are here. */
 static void word(int tag, int count)
 {
-	int go[2] = {tag, count}, done;
+	int go[2] = { tag, count }, done;
 	MPI_Ssend(go, 2, MPI_INT, 1, 1000, MPI_COMM_WORLD);
 	MPI_Recv(&done, 1, MPI_INT, 1, 1001, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	expect("MPI_Ssend", "'peer':1,'tag':1000,'bytes':8");
@@ -30,7 +30,7 @@ static void word(int tag, int count)
 
 static void serve(void)
 {
-	int data[64] = {0}, go[2];
+	int data[64] = { 0 }, go[2];
 	for (;;) {
 		MPI_Recv(go, 2, MPI_INT, 0, 1000, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		expect("MPI_Recv", "'peer':0,'tag':1000,'bytes':8");

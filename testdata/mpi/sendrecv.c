@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv)
 {
-	int rank, size, out[4] = {0}, in[8] = {0};
+	int rank, size, out[4] = { 0 }, in[8] = { 0 };
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -14,10 +14,11 @@ int main(int argc, char **argv)
 	expect_open(rank);
 	int next = (rank + 1) % size, previous = (rank + size - 1) % size;
 	MPI_Sendrecv(out, 4, MPI_INT, next, 1, in, 8, MPI_INT, previous, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	expect("MPI_Sendrecv", "'comm':'MPI_COMM_WORLD','peer':%d,'tag':1,'count':4,'datatype':'MPI_INT','bytes':16", next);
-	MPI_Sendrecv_replace(out, 3, MPI_INT, next, 2, previous, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	expect("MPI_Sendrecv_replace", "'comm':'MPI_COMM_WORLD','peer':%d,'tag':2,'count':3,'datatype':'MPI_INT','bytes':12",
+	expect("MPI_Sendrecv", "'comm':'MPI_COMM_WORLD','peer':%d,'tag':1,'count':4,'datatype':'MPI_INT','bytes':16",
 	       next);
+	MPI_Sendrecv_replace(out, 3, MPI_INT, next, 2, previous, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	expect("MPI_Sendrecv_replace",
+	       "'comm':'MPI_COMM_WORLD','peer':%d,'tag':2,'count':3,'datatype':'MPI_INT','bytes':12", next);
 	MPI_Send(out, 4, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD);
 	expect("MPI_Send", "'comm':'MPI_COMM_WORLD','peer':-2,'tag':3,'count':4");
 	MPI_Recv(in, 4, MPI_INT, MPI_PROC_NULL, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

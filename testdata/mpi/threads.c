@@ -51,7 +51,8 @@ int main(int argc, char **argv)
 		for (int i = 0; i < MESSAGES; i++) {
 			expect("MPI_Irecv", "'comm':'MPI_COMM_WORLD','peer':%d,'tag':%d,'count':1,'datatype':'MPI_INT'",
 			       (rank + size - 1) % size, t);
-			expect("MPI_Send", "'comm':'MPI_COMM_WORLD','peer':%d,'tag':%d,'count':1,'datatype':'MPI_INT','bytes':4",
+			expect("MPI_Send",
+			       "'comm':'MPI_COMM_WORLD','peer':%d,'tag':%d,'count':1,'datatype':'MPI_INT','bytes':4",
 			       (rank + 1) % size, t);
 			expect("MPI_Wait", "'error':0");
 		}

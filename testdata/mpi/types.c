@@ -7,14 +7,14 @@
 int main(int argc, char **argv)
 {
 	int rank;
-	double matrix[10][10] = {{0}};
+	double matrix[10][10] = { { 0 } };
 	struct {
 		int n;
 		double x[3];
 		char c;
-	} record = {0};
-	MPI_Datatype row, column, made, types[3] = {MPI_INT, MPI_DOUBLE, MPI_CHAR};
-	int lengths[3] = {1, 3, 1};
+	} record = { 0 };
+	MPI_Datatype row, column, made, types[3] = { MPI_INT, MPI_DOUBLE, MPI_CHAR };
+	int lengths[3] = { 1, 3, 1 };
 	MPI_Aint base, displacements[3];
 
 	MPI_Init(&argc, &argv);

@@ -3,12 +3,18 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	viewer "github.com/mpitrace/mpitrace/cmd/mpitrace-view/command"
+	recorder "github.com/mpitrace/mpitrace/cmd/mpitrace/command"
+	"github.com/mpitrace/mpitrace/internal/config"
 )
 
 // What is committed is what the commands say.
@@ -70,6 +76,27 @@ func TestCompletionsAreShell(t *testing.T) {
 			if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
 				t.Errorf("%s -n %s: %v\n%s", shell, file, err, out)
 			}
+		}
+	}
+}
+
+// The README's tables name every verb and every setting, with its default.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(tree, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(readme)
+	for _, root := range []*cobra.Command{recorder.New(), viewer.New()} {
+		for _, verb := range root.Commands() {
+			if want := "| `" + verb.CommandPath(); verb.Name() != "help" && verb.Name() != "completion" && !strings.Contains(text, want) {
+				t.Errorf("README.md has no row %s", want)
+			}
+		}
+	}
+	for _, s := range config.Settings() {
+		if want := "| `" + s.Name + "` | `" + s.Default + "` |"; !strings.Contains(text, want) {
+			t.Errorf("README.md has no row %s", want)
 		}
 	}
 }
