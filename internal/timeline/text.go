@@ -372,10 +372,16 @@ func (t *text) legend() {
 	var b strings.Builder
 	width := 0
 	put := func(sample, name string) {
-		if n := utf8.RuneCountInString(name) + 5; width > 0 && width+n > t.Width-t.margin {
+		n := 1 + 1 + utf8.RuneCountInString(name) // a colour or a letter, a blank, the name
+		if strings.HasSuffix(sample, ":") {
+			n += len(sample) - 1
+		}
+		switch {
+		case width == 0:
+		case width+3+n > t.Width-t.margin:
 			b.WriteByte('\n')
 			width = 0
-		} else if width > 0 {
+		default:
 			b.WriteString("   ")
 			width += 3
 		}
@@ -383,7 +389,7 @@ func (t *text) legend() {
 			b.WriteString(strings.Repeat(" ", t.margin))
 		}
 		b.WriteString(sample + " " + name)
-		width += 2 + utf8.RuneCountInString(name)
+		width += n
 	}
 	for _, e := range entries {
 		sample := string(e.style.letter)

@@ -37,7 +37,16 @@ func TestTimeline(t *testing.T) {
 		{"timeline_svg.broken", "broken.txt", []string{"--format", "svg", "--width", "480"}},
 	} {
 		t.Run(c.golden, func(t *testing.T) {
-			golden(t, c.golden, viewOf(t, c.trace, "timeline", c.args...))
+			drawn := viewOf(t, c.trace, "timeline", c.args...)
+			golden(t, c.golden, drawn)
+			if len(c.args) > 0 && c.args[0] != "--regions" {
+				return
+			}
+			for line := range strings.Lines(drawn) {
+				if n := len([]rune(line)) - 1; n > 80 {
+					t.Errorf("%d columns: %s", n, line)
+				}
+			}
 		})
 	}
 }
