@@ -28,7 +28,7 @@ func newDurations() *durations {
 // add counts a call. A negative time (a damaged trace) counts as 0; so does a
 // call of less than a nanosecond.
 func (d *durations) add(time int64) {
-	d.hist.RecordValue(min(max(0, time), longest)) // fails only beyond longest
+	_ = d.hist.RecordValue(min(max(0, time), longest)) // fails only beyond longest
 }
 
 func (d *durations) merge(o *durations) { d.hist.Merge(o.hist) }

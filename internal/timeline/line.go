@@ -31,7 +31,8 @@ func (l *line) put(c string, text, ground color) {
 	if !l.touched {
 		l.text, l.ground, l.touched = noColor, noColor, true
 	}
-	if text != l.text && !(c == " " && text == noColor) || ground != l.ground {
+	invisible := c == " " && text == noColor
+	if text != l.text && !invisible || ground != l.ground {
 		l.switchTo(text, ground)
 	}
 	l.b.WriteString(c)

@@ -72,7 +72,7 @@ func (l *Level) WriteText(w io.Writer, o TextOptions) error {
 	t.regions()
 	for i := range l.Rows {
 		if i > 0 {
-			t.w.WriteString(strings.Repeat("\n", o.Gap))
+			t.put(strings.Repeat("\n", o.Gap))
 		}
 		t.row(&l.Rows[i])
 	}
@@ -89,9 +89,11 @@ type text struct {
 	margin int
 }
 
+// put writes s; the writer keeps the first error until it is flushed.
+func (t *text) put(s string) { fmt.Fprint(t.w, s) }
+
 func (t *text) line(s string) {
-	t.w.WriteString(strings.TrimRight(s, " "))
-	t.w.WriteByte('\n')
+	t.put(strings.TrimRight(s, " ") + "\n")
 }
 
 // units replaces what is not ASCII in units and texts, if need be.
@@ -204,8 +206,7 @@ func (t *text) row(row *Row) {
 			mark = string(inFlight.letter)
 		}
 		fmt.Fprintf(t.w, "%-*s%s", t.margin-1, name, mark)
-		t.w.WriteString(drawn[len(drawn)-1-i].end())
-		t.w.WriteByte('\n')
+		t.put(drawn[len(drawn)-1-i].end() + "\n")
 	}
 }
 
@@ -415,9 +416,7 @@ func (t *text) legend() {
 	if b.Len() == 0 {
 		put(" ", "no calls")
 	}
-	t.w.WriteByte('\n')
-	t.w.WriteString(b.String())
-	t.w.WriteByte('\n')
+	t.put("\n" + b.String() + "\n")
 }
 
 // mostOpen is how many kinds of calls that never returned are listed.
@@ -440,7 +439,7 @@ func (t *text) openCalls() {
 		since[at] = min(since[at], o.Begin)
 	}
 	if len(order) > 0 {
-		t.w.WriteByte('\n')
+		t.put("\n")
 	}
 	for i, at := range order {
 		if i == mostOpen {

@@ -40,7 +40,11 @@ func viewOf(t *testing.T, name, verb string, args ...string) string {
 	if err := os.Chdir(dir); err != nil {
 		t.Fatal(err)
 	}
-	defer os.Chdir(here)
+	defer func() {
+		if err := os.Chdir(here); err != nil {
+			t.Fatal(err)
+		}
+	}()
 	stdout, stderr, code := view(dir, append([]string{verb, "."}, args...)...)
 	if code != ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)

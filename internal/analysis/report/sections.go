@@ -59,7 +59,7 @@ func (t *writer) summary() {
 }
 
 func (t *writer) functions() {
-	rows := t.Sort.functions(t.Profile.Functions)
+	rows := t.Sort.functions(t.Functions)
 	all := len(rows)
 	rows = top(rows, t.Top)
 	if all == 0 {
@@ -99,7 +99,7 @@ func (t *writer) functions() {
 func (t *writer) functionNotes() {
 	var notes []string
 	var nested, unfinished uint64
-	for _, f := range t.Profile.Functions {
+	for _, f := range t.Functions {
 		nested += f.Nested
 		unfinished += f.Unfinished
 	}
@@ -148,7 +148,7 @@ type rankRow struct {
 }
 
 func (t *writer) ranks() {
-	all := t.Profile.Ranks
+	all := t.Ranks
 	if len(all) == 0 {
 		return
 	}
@@ -270,7 +270,7 @@ func outliers(all []analysis.Rank) (rows []rankRow, remark string) {
 }
 
 func (t *writer) sites() {
-	rows := t.Sort.sites(t.Profile.Sites)
+	rows := t.Sort.sites(t.Sites)
 	all := len(rows)
 	rows = top(rows, t.Top)
 	if all == 0 {
@@ -296,7 +296,7 @@ func (t *writer) sites() {
 
 func (t *writer) sizes() {
 	type R = analysis.Size
-	rows := slices.DeleteFunc(slices.Clone(t.Profile.Sizes), func(r R) bool {
+	rows := slices.DeleteFunc(slices.Clone(t.Sizes), func(r R) bool {
 		return r.Sends.Count+r.Receives.Count+r.Collectives.Count+r.OneSided.Count+r.IO.Count == 0
 	})
 	if len(rows) == 0 {
@@ -338,7 +338,7 @@ func sizeRange(s analysis.Size) string {
 }
 
 func (t *writer) regions() {
-	rows := top(t.Profile.Regions, t.Top)
+	rows := top(t.Regions, t.Top)
 	if len(rows) == 0 {
 		return
 	}
@@ -362,12 +362,12 @@ func (t *writer) regions() {
 			number("not ended", 0, func(r R) string { return count(r.Unclosed) }),
 			number("not begun", 0, func(r R) string { return count(r.Unmatched) }))
 	}
-	t.title("Regions", note(len(rows), len(t.Profile.Regions)))
+	t.title("Regions", note(len(rows), len(t.Regions)))
 	t.printf("%s\n", render(columns, rows, t.Width, t.Colors))
 }
 
 func (t *writer) markers() {
-	rows := t.Profile.Markers
+	rows := t.Markers
 	if len(rows) == 0 {
 		return
 	}
