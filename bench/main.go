@@ -40,7 +40,7 @@ type bench struct {
 func run() error {
 	b := bench{only: map[string]bool{}}
 	mpis := flag.String("mpi", "openmpi,mpich", "the MPIs to measure with, as in mpirun.`NAME`")
-	only := flag.String("only", "", "measure these sections only: calls,size,start,true,merge")
+	only := flag.String("only", "", "measure these sections only: calls,sustained,size,start,true,merge")
 	flag.IntVar(&b.rounds, "rounds", 9, "runs of each kind")
 	flag.Int64Var(&b.calls, "calls", 100_000_000, "`calls` of the trace that is merged")
 	flag.Parse()
@@ -80,6 +80,7 @@ func run() error {
 		measure func() (table, error)
 	}{
 		{"calls", b.callCost},
+		{"sustained", b.sustainedCost},
 		{"size", b.traceSize},
 		{"start", b.startCost},
 		{"true", b.trueCost},

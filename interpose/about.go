@@ -13,9 +13,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"github.com/mpitrace/mpitrace/format"
@@ -31,20 +29,29 @@ func clockGettime(id uintptr, ts *syscall.Timespec) {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, id, uintptr(unsafe.Pointer(ts)), 0)
 }
 
-// tickHz is the counter's frequency, measured against the monotonic clock for
-// a moment; the clock points in the file are what times are computed from.
-var tickHz = sync.OnceValue(func() float64 {
+// tickMark is a reading of the counter and of the monotonic clock.
+type tickMark struct {
+	tick, monotonic int64
+}
+
+func readTicks() tickMark {
+	var ts syscall.Timespec
+	clockGettime(clockMonotonic, &ts)
+	return tickMark{int64(C.mpit_ticks()), ts.Nano()}
+}
+
+// tickHz is the counter's frequency, nominally: measured from MPI_Init's begin
+// to its end. The clock points in the file are what times are computed from.
+func (r *recorder) tickHz() float64 {
 	if C.mpit_clock_slow != 0 {
 		return 1e9
 	}
-	var a, b syscall.Timespec
-	clockGettime(clockMonotonic, &a)
-	t0 := int64(C.mpit_ticks())
-	time.Sleep(time.Millisecond)
-	clockGettime(clockMonotonic, &b)
-	t1 := int64(C.mpit_ticks())
-	return float64(t1-t0) * 1e9 / float64(b.Nano()-a.Nano())
-})
+	now := readTicks()
+	if now.monotonic <= r.begin.monotonic {
+		return 1e9
+	}
+	return float64(now.tick-r.begin.tick) * 1e9 / float64(now.monotonic-r.begin.monotonic)
+}
 
 func jobID() string {
 	for _, name := range []string{"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID", "JOB_ID"} {
@@ -84,7 +91,7 @@ func (r *recorder) process(host string) format.Process {
 		ABI: C.GoString(C.mpit_abi_name()), Library: library(), LibraryPath: C.GoString(C.mpit_library_path()),
 		MPIVersion:  fmt.Sprintf("%d.%d", C.mpit_process.mpi_version, C.mpit_process.mpi_subversion),
 		ThreadLevel: threadLevel(int(C.mpit_process.thread_level)),
-		Clock:       clockName(), TickHz: tickHz(),
+		Clock:       clockName(), TickHz: r.tickHz(),
 	}
 	for _, v := range r.settings.Values() {
 		p.Config = append(p.Config, format.Setting{Name: v.Name, Value: v.Value, Default: v.Default})

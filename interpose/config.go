@@ -31,6 +31,7 @@ func mpit_go_configure() C.int {
 	// The heap is a few buffers; keep it at that.
 	debug.SetGCPercent(50)
 	settings, problems := config.Parse(os.Environ())
+	recording.begin = readTicks()
 	recording.settings = settings
 	recording.problems = problems
 	c := &C.mpit_config

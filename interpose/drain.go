@@ -26,6 +26,7 @@ import (
 type recorder struct {
 	settings config.Config
 	problems []*config.Problem
+	begin    tickMark // when MPI_Init began
 
 	rank, size  int
 	path        string
@@ -293,7 +294,7 @@ func (r *recorder) stop() {
 // clock ties the ticks to the node's clocks: the best of a few tries.
 func (r *recorder) clock() {
 	best := format.ClockPoint{Rank: int32(r.rank), Error: 1 << 62}
-	hz := tickHz()
+	hz := r.tickHz()
 	for range 8 {
 		var mono, real syscall.Timespec
 		t0 := int64(C.mpit_ticks())

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mpitrace/mpitrace/format"
@@ -42,7 +43,9 @@ type siteAnswer struct {
 // module is a mapped range of code.
 type module struct {
 	format.Module
+	offset  uint64 // in the file, of what is mapped at Start
 	layer   layer
+	read    bool // the file was looked at
 	defined bool
 	symbols []elf.Symbol // of a Fortran layer, by address in the file
 }
@@ -74,6 +77,7 @@ func (s *sites) number(address uint64, fn *mpi.Func) (format.ID, bool) {
 func (s *sites) look(address uint64, fn *mpi.Func) siteAnswer {
 	m := s.module(address)
 	if m != nil {
+		m.look()
 		switch m.layer {
 		case layerLibrary:
 			return siteAnswer{}
@@ -134,19 +138,9 @@ func (s *sites) read() {
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var start, end, offset uint64
-		var perm, device string
-		var inode uint64
-		line := lines.Text()
-		if _, err := fmt.Sscanf(line, "%x-%x %s %x %s %d", &start, &end, &perm, &offset, &device, &inode); err != nil || !strings.Contains(perm, "x") {
-			continue
+		if m := parseMapping(lines.Text()); m != nil && !s.knows(m.Start) {
+			s.modules = append(s.modules, m)
 		}
-		slash := strings.IndexByte(line, '/')
-		if slash < 0 || s.knows(start) {
-			continue
-		}
-		path := strings.TrimSuffix(line[slash:], " (deleted)")
-		s.modules = append(s.modules, newModule(path, start, end, offset))
 	}
 	slices.SortFunc(s.modules, func(a, b *module) int { return cmp.Compare(a.Start, b.Start) })
 }
@@ -155,18 +149,41 @@ func (s *sites) knows(start uint64) bool {
 	return slices.ContainsFunc(s.modules, func(m *module) bool { return m.Start == start })
 }
 
-func newModule(path string, start, end, offset uint64) *module {
-	m := &module{Module: format.Module{Path: path, Start: start, End: end}, layer: layerOf(path)}
-	m.Base = start - offset
-	f, err := elf.Open(path)
+// parseMapping reads a line of /proc/self/maps; nil if it is no code of a file.
+func parseMapping(line string) *module {
+	// START-END PERMISSIONS OFFSET DEVICE INODE PATH
+	words := strings.Fields(line)
+	slash := strings.IndexByte(line, '/')
+	if len(words) < 6 || slash < 0 || !strings.Contains(words[1], "x") {
+		return nil
+	}
+	first, last, _ := strings.Cut(words[0], "-")
+	start, err1 := strconv.ParseUint(first, 16, 64)
+	end, err2 := strconv.ParseUint(last, 16, 64)
+	offset, err3 := strconv.ParseUint(words[2], 16, 64)
+	if err1 != nil || err2 != nil || err3 != nil {
+		return nil
+	}
+	path := strings.TrimSuffix(line[slash:], " (deleted)")
+	return &module{Module: format.Module{Path: path, Start: start, End: end, Base: start - offset}, offset: offset}
+}
+
+// look reads what is needed of the module's file, once: few modules call MPI.
+func (m *module) look() {
+	if m.read {
+		return
+	}
+	m.read = true
+	m.layer = layerOf(m.Path)
+	f, err := elf.Open(m.Path)
 	if err != nil {
-		return m
+		return
 	}
 	defer f.Close()
 	const page = 4096
 	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off&^(page-1) == offset {
-			m.Base = start - p.Vaddr&^(page-1)
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off&^(page-1) == m.offset {
+			m.Base = m.Start - p.Vaddr&^(page-1)
 		}
 	}
 	m.BuildID = buildID(f)
@@ -177,7 +194,6 @@ func newModule(path string, start, end, offset uint64) *module {
 		})
 		slices.SortFunc(m.symbols, func(a, b elf.Symbol) int { return cmp.Compare(a.Value, b.Value) })
 	}
-	return m
 }
 
 // buildID is the GNU build id, in hexadecimal.
