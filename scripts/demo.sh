@@ -22,7 +22,7 @@ show() {
 }
 
 show mpicc.openmpi -g -O2 -D_GNU_SOURCE -o halo "../testdata/mpi/halo.c" -lm
-show mpitrace run -- mpirun.openmpi --oversubscribe -n "$ranks" ./halo 200 1024 500
+show mpitrace run -- mpirun.openmpi --oversubscribe -n "$ranks" ./halo 200 1024 2000
 # The pattern is the shell's to expand, and the reader's to see.
 printf '\n$ mpitrace-view merge trace.*\n'
 mpitrace-view merge trace.*

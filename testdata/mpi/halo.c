@@ -13,6 +13,7 @@
 #include "expect.h"
 #include "../../include/mpitrace.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -24,16 +25,17 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Compute for a time that depends on the rank and the iteration. */
+/* Stand in for a computation whose length depends on the rank and the
+ * iteration. It sleeps, so that the picture is the same however few cores the
+ * ranks share. */
 static double compute(int rank, int size, int iteration, double load)
 {
-	double wave = 1 + 0.6 * sin(2 * M_PI * ((double)rank / size + iteration / 40.0));
-	double until = now() + load * 1e3 * wave, x = 1;
-	while (now() < until) {
-		for (int i = 0; i < 100; i++)
-			x = x * 0.999 + sqrt(x);
+	double wave = 1 + 0.8 * sin(2 * M_PI * ((double)rank / size + iteration / 50.0));
+	double until = now() + load * 1e3 * wave;
+	struct timespec t = { (time_t)(until / 1e9), (long)fmod(until, 1e9) };
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {
 	}
-	return x;
+	return wave;
 }
 
 int main(int argc, char **argv)
