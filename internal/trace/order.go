@@ -24,16 +24,20 @@ type Selection struct {
 // Everything selects the whole trace.
 func Everything() Selection { return Selection{Window: always} }
 
-// orderBudget is how many calls InOrder holds in memory at once, about.
-const orderBudget = 1 << 20
+// orderBudget is how many calls InOrder reads at once for one stretch of time,
+// about, and orderHeld how many it keeps beyond it.
+const (
+	orderBudget = 1 << 19
+	orderHeld   = 2 << 20
+)
 
 // InOrder goes through the selected calls of all ranks in the order of their
 // begin; of calls that began at the same time the lower rank's comes first.
 // Memory is bounded whatever the trace's length and number of ranks. A Call is
 // valid until the next.
-func (t *Trace) InOrder(s Selection) iter.Seq[*Call] { return t.inOrder(s, orderBudget) }
+func (t *Trace) InOrder(s Selection) iter.Seq[*Call] { return t.inOrder(s, orderBudget, orderHeld) }
 
-func (t *Trace) inOrder(s Selection, budget int) iter.Seq[*Call] {
+func (t *Trace) inOrder(s Selection, budget, held int) iter.Seq[*Call] {
 	return func(yield func(*Call) bool) {
 		var ranks []*Rank
 		for _, r := range t.ranks {
@@ -41,12 +45,15 @@ func (t *Trace) inOrder(s Selection, budget int) iter.Seq[*Call] {
 				ranks = append(ranks, r)
 			}
 		}
-		stretches := make(chan []*stretch)
+		stretches := make(chan stretch)
 		stop := make(chan struct{})
+		var reading sync.WaitGroup
+		defer reading.Wait()
 		defer close(stop)
-		go func() {
+		reading.Go(func() {
 			defer close(stretches)
-			t.eachStretch(ranks, s, budget, func(some []*stretch) bool {
+			c := cutter{trace: t, selection: s, budget: budget, room: held, held: map[pieceOf]*strip{}, numbers: newNumbering()}
+			c.run(ranks, func(some stretch) bool {
 				select {
 				case stretches <- some:
 					return true
@@ -54,19 +61,30 @@ func (t *Trace) inOrder(s Selection, budget int) iter.Seq[*Call] {
 					return false
 				}
 			})
-		}()
+		})
 		for some := range stretches {
-			if !mergeStretches(some, yield) {
+			if !some.merge(yield) {
 				return
 			}
 		}
 	}
 }
 
-// stretch is the selected calls of one rank that began in a stretch of time.
+// stretch is what ranks did in a stretch of time: the calls of each strip that
+// begin before hi.
 type stretch struct {
+	strips []*strip
+	hi     int64
+}
+
+// strip is the selected calls of a piece that are to come, read once for all
+// stretches that the piece reaches into if there is room to keep them.
+type strip struct {
 	calls format.Calls
 	seqs  []uint64
+	piece int
+	at    reader // who merges moves it on
+	begun bool
 }
 
 // part is a piece of a rank that reaches into a stretch of time.
@@ -77,19 +95,37 @@ type part struct {
 	hi    int64 // begin of its last call, or later
 }
 
-// eachStretch cuts time so that each stretch has about budget calls, and calls
-// f with what each rank has in it.
-func (t *Trace) eachStretch(ranks []*Rank, s Selection, budget int, f func([]*stretch) bool) {
-	numbers := newNumbering()
+// cutter cuts time into stretches with few enough calls to be read at once.
+type cutter struct {
+	trace     *Trace
+	selection Selection
+	budget    int
+	numbers   *numbering
+
+	mu   sync.Mutex
+	held map[pieceOf]*strip
+	room int // for so many calls more
+}
+
+type pieceOf struct {
+	rank  *Rank
+	piece int
+}
+
+// run calls f with each stretch until it returns false.
+func (c *cutter) run(ranks []*Rank, f func(stretch) bool) {
 	var parts []part
 	for _, r := range ranks {
 		for i := range r.pieces {
 			p := &r.pieces[i]
-			if !p.touches(s.Window) {
+			if !p.touches(c.selection.Window) {
 				continue
 			}
-			lo := max(p.lo, r.PieceBegin(i))
-			parts = append(parts, part{r, i, lo, max(lo, min(p.hi, p.max, r.Span().End))})
+			lo, hi := max(p.lo, r.PieceBegin(i)), min(p.max, r.Span().End)
+			if r.woven {
+				hi = min(hi, p.hi)
+			}
+			parts = append(parts, part{r, i, lo, max(lo, hi)})
 		}
 	}
 	if len(parts) == 0 {
@@ -99,18 +135,18 @@ func (t *Trace) eachStretch(ranks []*Rank, s Selection, budget int, f func([]*st
 	for _, p := range parts {
 		lo, hi = min(lo, p.lo), max(hi, p.hi)
 	}
-	t.cut(parts, lo, hi, true, s, budget, numbers, f)
+	c.cut(parts, lo, hi, true, f)
 }
 
 // cut halves the stretch from lo to hi (in it only if last) until it has few
 // enough calls.
-func (t *Trace) cut(parts []part, lo, hi int64, last bool, s Selection, budget int, numbers *numbering, f func([]*stretch) bool) bool {
+func (c *cutter) cut(parts []part, lo, hi int64, last bool, f func(stretch) bool) bool {
 	calls := 0.0
-	for _, p := range parts {
-		calls += p.share(lo, hi)
+	for i := range parts {
+		calls += parts[i].share(lo, hi)
 	}
 	length := uint64(hi) - uint64(lo)
-	if calls > float64(budget) && length > 1 {
+	if calls > float64(c.budget) && length > 1 {
 		mid := lo + int64(length/2)
 		var left, right []part
 		for _, p := range parts {
@@ -121,12 +157,12 @@ func (t *Trace) cut(parts []part, lo, hi int64, last bool, s Selection, budget i
 				right = append(right, p)
 			}
 		}
-		return t.cut(left, lo, mid, false, s, budget, numbers, f) && t.cut(right, mid, hi, last, s, budget, numbers, f)
+		return c.cut(left, lo, mid, false, f) && c.cut(right, mid, hi, last, f)
 	}
 	if last {
 		hi = math.MaxInt64
 	}
-	return f(t.gather(parts, lo, hi, s, numbers))
+	return f(c.gather(parts, lo, hi))
 }
 
 // share is about how many of the part's calls begin between lo and hi.
@@ -139,8 +175,8 @@ func (p *part) share(lo, hi int64) float64 {
 	return calls * min(1, max(0, float64(min(hi, p.hi))-float64(max(lo, p.lo)))/whole)
 }
 
-// gather reads the selected calls of the parts that began from lo up to hi.
-func (t *Trace) gather(parts []part, lo, hi int64, s Selection, numbers *numbering) []*stretch {
+// gather reads the parts that are not held yet.
+func (c *cutter) gather(parts []part, lo, hi int64) stretch {
 	// The parts of one rank are together and in order.
 	var groups [][]part
 	for i, p := range parts {
@@ -149,75 +185,113 @@ func (t *Trace) gather(parts []part, lo, hi int64, s Selection, numbers *numberi
 		}
 		groups[len(groups)-1] = append(groups[len(groups)-1], p)
 	}
-	found := make([]*stretch, len(groups))
-	loaders := make(chan *Loader, t.jobs)
-	for range t.jobs {
+	found := make([][]*strip, len(groups))
+	loaders := make(chan *Loader, c.trace.jobs)
+	for range c.trace.jobs {
 		loaders <- nil
 	}
-	t.parallel(len(groups), func(i int) {
+	c.trace.parallel(len(groups), func(i int) {
 		l := <-loaders
 		if l == nil {
-			l = t.NewLoader()
+			l = c.trace.NewLoader()
 		}
 		defer func() { loaders <- l }()
-		found[i] = gatherRank(l, groups[i], lo, hi, s, numbers)
+		for _, p := range groups[i] {
+			found[i] = append(found[i], c.strip(l, p, lo, hi))
+		}
 	})
-	return slices.DeleteFunc(found, func(x *stretch) bool { return len(x.seqs) == 0 })
+	return stretch{slices.Concat(found...), hi}
 }
 
-func gatherRank(l *Loader, parts []part, lo, hi int64, s Selection, numbers *numbering) *stretch {
-	out := &stretch{}
-	r := parts[0].rank
-	out.calls.Rank = r.number
-	for _, p := range parts {
-		first := numbers.first(l, r, p.piece)
-		read := l.Piece(r, p.piece, func(c *format.Calls) {
-			keep := make([]bool, len(c.Sigs))
-			for i := range keep {
-				keep[i] = s.Keep == nil || s.Keep(r.number, &c.Sigs[i])
-			}
-			c.FirstSeq += first
-			filter(c, func(i int) bool {
-				end := c.End[i]
-				if c.Sigs[c.Index[i]].Flags&format.FlagInFlight != 0 {
-					end = math.MaxInt64
-				}
-				ok := keep[c.Index[i]] && c.Begin[i] >= lo && (c.Begin[i] < hi || hi == math.MaxInt64) && s.Window.Touches(c.Begin[i], end)
-				if ok {
-					out.seqs = append(out.seqs, c.FirstSeq+uint64(i))
-				}
-				return ok
-			})
-			out.append(c)
-		})
-		numbers.note(r, p.piece, first, read)
+// strip returns the part's calls from lo on: all of them if they are held or
+// can be, else those up to hi.
+func (c *cutter) strip(l *Loader, p part, lo, hi int64) *strip {
+	key := pieceOf{p.rank, p.piece}
+	most := p.rank.pieces[p.piece].calls
+	c.mu.Lock()
+	s := c.held[key]
+	hold := false
+	switch {
+	case s != nil && (p.hi < hi || hi == math.MaxInt64):
+		// Its last stretch: who merges has it from now on.
+		delete(c.held, key)
+		c.room += most
+	case s == nil && p.hi >= hi && hi != math.MaxInt64 && c.room >= most:
+		hold = true
+		c.room -= most
 	}
+	c.mu.Unlock()
+	if s != nil {
+		return s
+	}
+	until := hi
+	if hold {
+		until = math.MaxInt64
+	}
+	s = c.read(l, p, lo, until)
+	if hold {
+		c.mu.Lock()
+		c.held[key] = s
+		c.mu.Unlock()
+	}
+	return s
+}
+
+// read reads the selected calls of a part that began from lo up to hi.
+func (c *cutter) read(l *Loader, p part, lo, hi int64) *strip {
+	out := &strip{piece: p.piece}
+	r, window := p.rank, c.selection.Window
+	out.calls.Rank = r.number
+	first := c.numbers.first(l, r, p.piece)
+	read := l.Piece(r, p.piece, func(b *format.Calls) {
+		keep := make([]bool, len(b.Sigs))
+		for i := range keep {
+			keep[i] = c.selection.Keep == nil || c.selection.Keep(r.number, &b.Sigs[i])
+		}
+		b.FirstSeq += first
+		filter(b, func(i int) bool {
+			end := b.End[i]
+			if b.Sigs[b.Index[i]].Flags&format.FlagInFlight != 0 {
+				end = math.MaxInt64
+			}
+			ok := keep[b.Index[i]] && b.Begin[i] >= lo && (b.Begin[i] < hi || hi == math.MaxInt64) && window.Touches(b.Begin[i], end)
+			if ok {
+				out.seqs = append(out.seqs, b.FirstSeq+uint64(i))
+			}
+			return ok
+		})
+		out.append(b)
+	})
+	c.numbers.note(r, p.piece, first, read)
+	out.at.calls = &out.calls
 	return out
 }
 
 // append copies calls, with those signatures that they need.
-func (s *stretch) append(c *format.Calls) {
+func (s *strip) append(c *format.Calls) {
 	o := &s.calls
 	sigs := make([]uint32, len(c.Sigs))
-	for i, x := range c.Index {
+	o.Index = slices.Grow(o.Index, len(c.Index))
+	for _, x := range c.Index {
 		if sigs[x] == 0 {
 			o.Sigs = append(o.Sigs, c.Sigs[x])
 			sigs[x] = uint32(len(o.Sigs))
 		}
 		o.Index = append(o.Index, sigs[x]-1)
-		o.Begin = append(o.Begin, c.Begin[i])
-		o.End = append(o.End, c.End[i])
 	}
+	o.Begin = append(o.Begin, c.Begin...)
+	o.End = append(o.End, c.End...)
 	o.Request = append(o.Request, c.Request...)
 	doneSigs := make([]uint32, len(c.DoneSigs))
-	for i, x := range c.DoneIndex {
+	o.DoneIndex = slices.Grow(o.DoneIndex, len(c.DoneIndex))
+	for _, x := range c.DoneIndex {
 		if doneSigs[x] == 0 {
 			o.DoneSigs = append(o.DoneSigs, c.DoneSigs[x])
 			doneSigs[x] = uint32(len(o.DoneSigs))
 		}
 		o.DoneIndex = append(o.DoneIndex, doneSigs[x]-1)
-		o.DoneRequest = append(o.DoneRequest, c.DoneRequest[i])
 	}
+	o.DoneRequest = append(o.DoneRequest, c.DoneRequest...)
 }
 
 // numbering remembers the numbers of the first calls of woven pieces, which
@@ -259,21 +333,39 @@ func (n *numbering) note(r *Rank, piece int, first, read uint64) {
 	delete(known, piece-2)
 }
 
-// mergeStretches yields the calls of several ranks in order of time.
-func mergeStretches(some []*stretch, yield func(*Call) bool) bool {
-	type head struct {
-		reader
-		seqs []uint64
+// more tells whether the strip has a call that begins before hi, and makes it
+// the current one.
+func (s *strip) more(hi int64) bool {
+	if !s.begun {
+		if s.at.i == len(s.seqs) {
+			return false
+		}
+		s.at.next()
+		s.at.call.Seq = s.seqs[s.at.i-1]
+		s.begun = true
 	}
-	heap := make([]*head, 0, len(some))
-	less := func(a, b *head) bool {
-		return cmp.Or(cmp.Compare(a.call.Begin, b.call.Begin), cmp.Compare(a.call.Rank, b.call.Rank)) < 0
+	return s.at.call.Begin < hi || hi == math.MaxInt64
+}
+
+// before orders the current calls of two strips.
+func (s *strip) before(o *strip) bool {
+	a, b := &s.at.call, &o.at.call
+	return cmp.Or(cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.Rank, b.Rank), cmp.Compare(s.piece, o.piece)) < 0
+}
+
+// merge yields the stretch's calls in order of time.
+func (s *stretch) merge(yield func(*Call) bool) bool {
+	heap := make([]*strip, 0, len(s.strips))
+	for _, x := range s.strips {
+		if x.more(s.hi) {
+			heap = append(heap, x)
+		}
 	}
 	down := func(i int) {
 		for {
 			least := i
 			for k := 2*i + 1; k <= 2*i+2 && k < len(heap); k++ {
-				if less(heap[k], heap[least]) {
+				if heap[k].before(heap[least]) {
 					least = k
 				}
 			}
@@ -284,21 +376,15 @@ func mergeStretches(some []*stretch, yield func(*Call) bool) bool {
 			i = least
 		}
 	}
-	for _, s := range some {
-		h := &head{reader{calls: &s.calls}, s.seqs}
-		h.next()
-		heap = append(heap, h)
-	}
 	for i := len(heap)/2 - 1; i >= 0; i-- {
 		down(i)
 	}
 	for len(heap) > 0 {
-		h := heap[0]
-		h.call.Seq = h.seqs[h.i-1]
-		if !yield(&h.call) {
+		x := heap[0]
+		if !yield(&x.at.call) {
 			return false
 		}
-		if !h.next() {
+		if x.begun = false; !x.more(s.hi) {
 			heap[0] = heap[len(heap)-1]
 			heap = heap[:len(heap)-1]
 		}
