@@ -243,6 +243,10 @@ func TestMergedFileBesideRankFiles(t *testing.T) {
 		t.Errorf("of a merged file and its rank files the rank files are read: %q", problems(tr))
 	}
 	tr = mustOpen(t, Options{RankFiles: true}, dir)
+	if p := problems(tr); tr.Merged() || len(p) > 0 {
+		t.Errorf("merging a directory again is not worth a word: %q", p)
+	}
+	tr = mustOpen(t, Options{RankFiles: true}, append(paths, merged)...)
 	if p := problems(tr); tr.Merged() || len(p) != 1 || !strings.Contains(p[0], "merged.mpt: a merged file, not merged again") {
 		t.Errorf("to merge, the rank files are wanted: %q", p)
 	}

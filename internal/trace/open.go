@@ -325,7 +325,10 @@ func (t *Trace) chooseFiles(files []*source, rankFiles bool) ([]*source, error) 
 			return nil, fmt.Errorf("%s: %w: give merge the rank files (trace.0, trace.1, …), or read this one as it is: mpitrace-view report %s", best.path, ErrMerged, best.path)
 		}
 		for _, f := range merged {
-			t.leftOut(ProblemMergedFile, f, "a merged file, not merged again; left out")
+			// In a directory it is what merging before left there.
+			if !f.listed {
+				t.leftOut(ProblemMergedFile, f, "a merged file, not merged again; left out")
+			}
 		}
 		return ranks, nil
 	}
