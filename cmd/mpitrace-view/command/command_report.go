@@ -38,7 +38,7 @@ recording it cost the program, is said first.
 
 Application time is from the end of MPI_Init to the begin of MPI_Finalize, for
 each rank. "app %" is a function's share of the application time of all ranks,
-"MPI %" its share of the time in MPI, "max/mean" how much longer the rank with
+"MPI %" its share of the time in MPI, "imbalance" how much longer the rank with
 the most time took than the mean of all ranks, and which rank that is. Median and
 p99 are within 1 %, everything else is exact. A receive counts its bytes where
 it completes: MPI_Waitall receives, MPI_Irecv does not.

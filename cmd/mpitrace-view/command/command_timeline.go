@@ -113,6 +113,9 @@ func (o *timelineOptions) text(cmd *cobra.Command, t *trace.Trace, s trace.Selec
 	if !toFile {
 		room = terminal.Height(stdout, height+linesAround) - linesAround
 	}
+	if o.regions {
+		room -= 2
+	}
 	if rows == 0 {
 		rows = max(4, room)
 	}
