@@ -8,10 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "core.h"
 
@@ -34,15 +31,6 @@ static void until(struct timespec *ts, unsigned seconds)
 	ts->tv_sec += seconds;
 }
 
-/* At the lowest priority the drain takes a core that is idle at once, but hardly
- * any time from a core that a rank spins on: there the ring fills, and the rank
- * waits for the drain, which then has the core for itself. Sharing the core
- * would cost twice as much, since ranks wait for one another. */
-static void give_way(void)
-{
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
-}
-
 static void *drain_thread(void *arg)
 {
 	(void)arg;
@@ -62,9 +50,6 @@ static void *drain_thread(void *arg)
 		atomic_store_explicit(&woken, 0, memory_order_relaxed);
 		pthread_mutex_unlock(&lock);
 		int ok = todo & OPEN ? mpit_go_open() : mpit_go_drain((int)how);
-		/* MPI_Init waits for the file: until then it is in the way. */
-		if (todo & OPEN)
-			give_way();
 		pthread_mutex_lock(&lock);
 		result = ok;
 		answered = ticket;
