@@ -3344,7 +3344,7 @@ MPIT_WRAP(Startall, int, (int count, void *array_of_requests))
 		n_ = mpit_requests_fit(t, count);
 		s = mpit_begin(t, MPIT_ID_Startall, 1 + (n_ + 1) / 2, __builtin_return_address(0));
 		if (s) {
-			mpit_fill(s, 0, 0, 0, 0, MPIT_NO_COUNT);
+			mpit_fill(s, 0, 0, 0, 0, count);
 			done_ = (struct mpit_done *)(s + 1);
 			mpit_requests(done_, n_, array_of_requests);
 			if (MPIT_UNLIKELY(n_ < (unsigned)count))
@@ -3547,7 +3547,7 @@ MPIT_WRAP(Request_get_status_all, int, (int count, const void *array_of_requests
 		n_ = mpit_requests_fit(t, count);
 		s = mpit_begin(t, MPIT_ID_Request_get_status_all, 1 + (n_ + 1) / 2, __builtin_return_address(0));
 		if (s) {
-			mpit_fill(s, 0, 0, 0, 0, MPIT_NO_COUNT);
+			mpit_fill(s, 0, 0, 0, 0, count);
 			done_ = (struct mpit_done *)(s + 1);
 			mpit_requests(done_, n_, array_of_requests);
 			if (MPIT_UNLIKELY(n_ < (unsigned)count))
@@ -3587,7 +3587,7 @@ MPIT_WRAP(Request_get_status_any, int, (int count, const void *array_of_requests
 		n_ = mpit_requests_fit(t, count);
 		s = mpit_begin(t, MPIT_ID_Request_get_status_any, 1 + (n_ + 1) / 2, __builtin_return_address(0));
 		if (s) {
-			mpit_fill(s, 0, 0, 0, 0, MPIT_NO_COUNT);
+			mpit_fill(s, 0, 0, 0, 0, count);
 			done_ = (struct mpit_done *)(s + 1);
 			mpit_requests(done_, n_, array_of_requests);
 			if (MPIT_UNLIKELY(n_ < (unsigned)count))
@@ -3627,7 +3627,7 @@ MPIT_WRAP(Request_get_status_some, int, (int incount, const void *array_of_reque
 		n_ = mpit_requests_fit(t, incount);
 		s = mpit_begin(t, MPIT_ID_Request_get_status_some, 1 + (n_ + 1) / 2, __builtin_return_address(0));
 		if (s) {
-			mpit_fill(s, 0, 0, 0, 0, MPIT_NO_COUNT);
+			mpit_fill(s, 0, 0, 0, 0, incount);
 			done_ = (struct mpit_done *)(s + 1);
 			mpit_requests(done_, n_, array_of_requests);
 			if (MPIT_UNLIKELY(n_ < (unsigned)incount))
@@ -3707,7 +3707,7 @@ MPIT_WRAP(Testall, int, (int count, void *array_of_requests, void *flag, void *a
 		n_ = mpit_requests_fit(t, count);
 		s = mpit_begin(t, MPIT_ID_Testall, 1 + (n_ + 1) / 2, __builtin_return_address(0));
 		if (s) {
-			mpit_fill(s, 0, 0, 0, 0, MPIT_NO_COUNT);
+			mpit_fill(s, 0, 0, 0, 0, count);
 			done_ = (struct mpit_done *)(s + 1);
 			mpit_requests(done_, n_, array_of_requests);
 			if (MPIT_UNLIKELY(n_ < (unsigned)count))
@@ -3747,7 +3747,7 @@ MPIT_WRAP(Testany, int, (int count, void *array_of_requests, void *indx, void *f
 		n_ = mpit_requests_fit(t, count);
 		s = mpit_begin(t, MPIT_ID_Testany, 1 + (n_ + 1) / 2, __builtin_return_address(0));
 		if (s) {
-			mpit_fill(s, 0, 0, 0, 0, MPIT_NO_COUNT);
+			mpit_fill(s, 0, 0, 0, 0, count);
 			done_ = (struct mpit_done *)(s + 1);
 			mpit_requests(done_, n_, array_of_requests);
 			if (MPIT_UNLIKELY(n_ < (unsigned)count))
@@ -3787,7 +3787,7 @@ MPIT_WRAP(Testsome, int, (int incount, void *array_of_requests, void *outcount, 
 		n_ = mpit_requests_fit(t, incount);
 		s = mpit_begin(t, MPIT_ID_Testsome, 1 + (n_ + 1) / 2, __builtin_return_address(0));
 		if (s) {
-			mpit_fill(s, 0, 0, 0, 0, MPIT_NO_COUNT);
+			mpit_fill(s, 0, 0, 0, 0, incount);
 			done_ = (struct mpit_done *)(s + 1);
 			mpit_requests(done_, n_, array_of_requests);
 			if (MPIT_UNLIKELY(n_ < (unsigned)incount))
@@ -3867,7 +3867,7 @@ MPIT_WRAP(Waitall, int, (int count, void *array_of_requests, void *array_of_stat
 		n_ = mpit_requests_fit(t, count);
 		s = mpit_begin(t, MPIT_ID_Waitall, 1 + (n_ + 1) / 2, __builtin_return_address(0));
 		if (s) {
-			mpit_fill(s, 0, 0, 0, 0, MPIT_NO_COUNT);
+			mpit_fill(s, 0, 0, 0, 0, count);
 			done_ = (struct mpit_done *)(s + 1);
 			mpit_requests(done_, n_, array_of_requests);
 			if (MPIT_UNLIKELY(n_ < (unsigned)count))
@@ -3907,7 +3907,7 @@ MPIT_WRAP(Waitany, int, (int count, void *array_of_requests, void *indx, void *s
 		n_ = mpit_requests_fit(t, count);
 		s = mpit_begin(t, MPIT_ID_Waitany, 1 + (n_ + 1) / 2, __builtin_return_address(0));
 		if (s) {
-			mpit_fill(s, 0, 0, 0, 0, MPIT_NO_COUNT);
+			mpit_fill(s, 0, 0, 0, 0, count);
 			done_ = (struct mpit_done *)(s + 1);
 			mpit_requests(done_, n_, array_of_requests);
 			if (MPIT_UNLIKELY(n_ < (unsigned)count))
@@ -3947,7 +3947,7 @@ MPIT_WRAP(Waitsome, int, (int incount, void *array_of_requests, void *outcount, 
 		n_ = mpit_requests_fit(t, incount);
 		s = mpit_begin(t, MPIT_ID_Waitsome, 1 + (n_ + 1) / 2, __builtin_return_address(0));
 		if (s) {
-			mpit_fill(s, 0, 0, 0, 0, MPIT_NO_COUNT);
+			mpit_fill(s, 0, 0, 0, 0, incount);
 			done_ = (struct mpit_done *)(s + 1);
 			mpit_requests(done_, n_, array_of_requests);
 			if (MPIT_UNLIKELY(n_ < (unsigned)incount))

@@ -78,7 +78,7 @@ func newPlan(f *mpi.Func) plan {
 		request: m.Request >= 0, requests: m.Requests >= 0,
 		peer: m.Peer >= 0, tag: m.Tag >= 0, root: m.Root >= 0,
 		got:   m.Receives && m.Peer < 0,
-		count: m.Count >= 0 || m.Buffer >= 0,
+		count: m.Count >= 0 || m.Buffer >= 0 || m.NumRequests >= 0,
 		probe: f.Is(mpi.RoleProbes),
 	}
 	if m.Object >= 0 {

@@ -355,10 +355,13 @@ func (w *wrapper) before() {
 			w.line("uint32_t type_ = mpit_type_id(t, %s);", w.name(p.Datatype))
 			datatype = "type_"
 		}
-		if p.Count >= 0 {
+		switch {
+		case p.Count >= 0:
 			count = w.name(p.Count)
-		} else if p.Buffer >= 0 {
+		case p.Buffer >= 0:
 			count = "1"
+		case p.NumRequests >= 0:
+			count = w.name(p.NumRequests)
 		}
 	default:
 		w.amount("", p.Buffer, p.Count, p.Datatype)
