@@ -42,7 +42,7 @@ commands() {
 		commands build
 		echo g++:g++ gfortran:gfortran \
 			mpicc.openmpi:libopenmpi-dev mpirun.openmpi:openmpi-bin \
-			mpicc.mpich:libmpich-dev mpirun.mpich:mpich
+			mpicc.mpich:libmpich-dev mpirun.mpich:mpich pkg-config:pkg-config
 		;;
 	lint)
 		commands build
