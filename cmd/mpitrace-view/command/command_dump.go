@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mpitrace/mpitrace/cmd/internal/usage"
 	"github.com/mpitrace/mpitrace/internal/dump"
 )
 
@@ -62,7 +63,7 @@ func (o *dumpOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	text := o.output.format == "text"
 	if text && o.selection != (selection{}) {
-		return usagef("--format text writes whole files: --ranks, --time, --func and --comm do not go with it")
+		return usage.Errorf("--format text writes whole files: --ranks, --time, --func and --comm do not go with it")
 	}
 	o.input.sites = !text
 	t, err := o.input.open(cmd, args)

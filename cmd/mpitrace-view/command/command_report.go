@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mpitrace/mpitrace/cmd/internal/usage"
 	"github.com/mpitrace/mpitrace/internal/analysis"
 	"github.com/mpitrace/mpitrace/internal/analysis/report"
 	"github.com/mpitrace/mpitrace/internal/terminal"
@@ -135,24 +136,24 @@ func (o *reportOptions) columns(stdout io.Writer, toFile bool) int {
 func (o *reportOptions) choices() (report.Order, []report.Section, error) {
 	order := report.Order(o.sort)
 	if !slices.Contains(report.Orders, order) {
-		return "", nil, usagef("--sort %s: want %s", o.sort, join(report.Orders))
+		return "", nil, usage.Errorf("--sort %s: want %s", o.sort, join(report.Orders))
 	}
 	if o.top < 0 {
-		return "", nil, usagef("--top %d: want a number of rows, or 0 for all", o.top)
+		return "", nil, usage.Errorf("--top %d: want a number of rows, or 0 for all", o.top)
 	}
 	var sections []report.Section
 	for _, name := range o.sections {
 		section := report.Section(name)
 		if !slices.Contains(report.Sections, section) {
-			return "", nil, usagef("--section %s: want %s", name, join(report.Sections))
+			return "", nil, usage.Errorf("--section %s: want %s", name, join(report.Sections))
 		}
 		sections = append(sections, section)
 	}
 	switch {
 	case o.output.format == "csv" && len(sections) != 1:
-		return "", nil, usagef("--format csv is one table: choose it with --section (%s)", join(report.Sections))
+		return "", nil, usage.Errorf("--format csv is one table: choose it with --section (%s)", join(report.Sections))
 	case o.output.format == "json" && len(sections) > 0:
-		return "", nil, usagef("--format json has all sections: leave --section out")
+		return "", nil, usage.Errorf("--format json has all sections: leave --section out")
 	}
 	return order, sections, nil
 }

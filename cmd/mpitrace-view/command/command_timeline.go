@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mpitrace/mpitrace/cmd/internal/usage"
 	"github.com/mpitrace/mpitrace/internal/human"
 	"github.com/mpitrace/mpitrace/internal/terminal"
 	"github.com/mpitrace/mpitrace/internal/timeline"
@@ -65,7 +66,7 @@ func (o *timelineOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.width < 0 || o.height < 0 {
-		return usagef("--width and --height are numbers of columns and rows")
+		return usage.Errorf("--width and --height are numbers of columns and rows")
 	}
 	selected, err := o.part.parse()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mpitrace/mpitrace/cmd/internal/usage"
 	"github.com/mpitrace/mpitrace/format"
 	"github.com/mpitrace/mpitrace/internal/config"
 	"github.com/mpitrace/mpitrace/internal/symbol"
@@ -20,7 +21,7 @@ import (
 // filesArgs wants at least one file or directory.
 func filesArgs(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usagef("no files given; name trace files (trace.*), their directory or a merged file")
+		return usage.Errorf("no files given; name trace files (trace.*), their directory or a merged file")
 	}
 	return nil
 }
@@ -46,7 +47,7 @@ func (in *input) open(cmd *cobra.Command, args []string) (*openTrace, error) {
 
 func (in *input) openWith(cmd *cobra.Command, args []string, o trace.Options) (*openTrace, error) {
 	if in.jobs < 0 {
-		return nil, usagef("-j %d: want a number of cores, or 0 for all", in.jobs)
+		return nil, usage.Errorf("-j %d: want a number of cores, or 0 for all", in.jobs)
 	}
 	o.Run, o.Jobs = in.run, in.jobs
 	t, err := trace.Open(args, o)
@@ -133,14 +134,14 @@ type parsed struct {
 // parse reads the flags; mistakes are usage errors.
 func (s *selection) parse() (p parsed, err error) {
 	if p.ranks, err = trace.ParseRanks(s.ranks); err != nil {
-		return p, usageError{fmt.Errorf("--ranks: %w", err)}
+		return p, usage.Errorf("--ranks: %w", err)
 	}
 	if p.window, err = trace.ParseWindow(s.window); err != nil {
-		return p, usageError{fmt.Errorf("--time: %w", err)}
+		return p, usage.Errorf("--time: %w", err)
 	}
 	if s.functions != "" {
 		if p.functions, err = config.ParseFilter(s.functions); err != nil {
-			return p, usageError{fmt.Errorf("--func: %w", err)}
+			return p, usage.Errorf("--func: %w", err)
 		}
 	}
 	p.comm = s.comm
@@ -157,7 +158,7 @@ func (p parsed) of(t *trace.Trace) (trace.Selection, error) {
 			some = some || p.ranks.Has(r.Number())
 		}
 		if !some {
-			return selected, usagef("--ranks %s: the trace has none of them; it has %s", p.ranks, ranksOf(t))
+			return selected, usage.Errorf("--ranks %s: the trace has none of them; it has %s", p.ranks, ranksOf(t))
 		}
 	}
 	comms, err := p.comms(t)
@@ -187,7 +188,7 @@ func (p parsed) comms(t *trace.Trace) (map[format.ID]bool, error) {
 		}
 	}
 	if len(ids) == 0 {
-		return nil, usagef("--comm %s: the trace has no such communicator; it has %s", p.comm, strings.Join(names, ", "))
+		return nil, usage.Errorf("--comm %s: the trace has no such communicator; it has %s", p.comm, strings.Join(names, ", "))
 	}
 	return ids, nil
 }

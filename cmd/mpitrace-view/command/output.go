@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mpitrace/mpitrace/cmd/internal/usage"
 )
 
 // output is where a verb's data goes and in which form.
@@ -30,7 +32,7 @@ func (o *output) flags(cmd *cobra.Command, formats ...string) {
 // check finds out early whether --format is one of the verb's.
 func (o *output) check() error {
 	if !slices.Contains(o.formats, o.format) {
-		return usagef("--format %s: not a format of this command; want %s", o.format, strings.Join(o.formats, ", "))
+		return usage.Errorf("--format %s: not a format of this command; want %s", o.format, strings.Join(o.formats, ", "))
 	}
 	return nil
 }

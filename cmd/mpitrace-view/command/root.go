@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mpitrace/mpitrace/cmd/internal/usage"
 	"github.com/mpitrace/mpitrace/internal/terminal"
 	"github.com/mpitrace/mpitrace/internal/version"
 )
@@ -54,11 +55,8 @@ Exit status: 0 all well, 1 there are findings, 2 wrong usage, 3 bad input.`,
 		},
 	}
 	root.SetVersionTemplate("mpitrace-view {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(verbs()...)
-	for _, verb := range root.Commands() {
-		countAsStarted(verb)
-	}
+	usage.Watch(root)
 	return root
 }
 
@@ -93,21 +91,11 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(stderr, "mpitrace-view: %s\n", terminal.Clean(strings.TrimSuffix(line, "\n")))
 	}
-	if isUsage(err) {
+	if usage.Is(err) {
 		fmt.Fprintf(stderr, "mpitrace-view: try %q\n", cmd.CommandPath()+" --help")
 		return ExitUsage
 	}
 	return ExitInput
-}
-
-// usageError is a mistake on the command line.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// usagef makes a usageError.
-func usagef(format string, args ...any) error {
-	return usageError{fmt.Errorf(format, args...)}
 }
 
 // findings is what a verb returns that worked and has findings to report; it
@@ -115,28 +103,3 @@ func usagef(format string, args ...any) error {
 type findings struct{ count int }
 
 func (f findings) Error() string { return fmt.Sprintf("%d findings", f.count) }
-
-// verbError marks what came out of a running verb: anything else that Execute
-// returns is cobra's complaint about the command line.
-type verbError struct{ error }
-
-func (e verbError) Unwrap() error { return e.error }
-
-func countAsStarted(cmd *cobra.Command) {
-	run := cmd.RunE
-	if run == nil {
-		return
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := run(cmd, args); err != nil {
-			return verbError{err}
-		}
-		return nil
-	}
-}
-
-func isUsage(err error) bool {
-	var usage usageError
-	var verb verbError
-	return errors.As(err, &usage) || !errors.As(err, &verb)
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mpitrace/mpitrace/cmd/internal/usage"
 	"github.com/mpitrace/mpitrace/internal/doctor"
 )
 
@@ -42,7 +43,7 @@ Exit status: 0 if the program will be recorded, 1 if something prevents that,
 
 func (o *doctorOptions) run(cmd *cobra.Command, args []string) error {
 	if o.format != "text" && o.format != "json" {
-		return usagef("--format %s: not a format (want text or json)", o.format)
+		return usage.Errorf("--format %s: not a format (want text or json)", o.format)
 	}
 	subject := doctor.Subject{Environ: os.Environ()}
 	if len(args) > 0 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mpitrace/mpitrace/cmd/internal/usage"
 	"github.com/mpitrace/mpitrace/internal/config"
 	"github.com/mpitrace/mpitrace/mpi"
 )
@@ -70,11 +71,11 @@ func families() []string {
 func (o *functionsOptions) run(cmd *cobra.Command, patterns []string) error {
 	write, ok := map[string]func(io.Writer, []coverage) error{"text": writeFunctions, "json": writeFunctionsJSON, "csv": writeFunctionsCSV}[o.format]
 	if !ok {
-		return usagef("--format %s: not a format (want text, json or csv)", o.format)
+		return usage.Errorf("--format %s: not a format (want text, json or csv)", o.format)
 	}
 	if o.family != "" {
 		if _, err := mpi.ParseFamily(o.family); err != nil {
-			return usagef("--family %s: %w", o.family, err)
+			return usage.Errorf("--family %s: %w", o.family, err)
 		}
 	}
 	var list []coverage

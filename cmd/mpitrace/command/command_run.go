@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mpitrace/mpitrace/cmd/internal/usage"
 	"github.com/mpitrace/mpitrace/internal/config"
 	"github.com/mpitrace/mpitrace/internal/launch"
 )
@@ -97,7 +98,7 @@ func wrap(text string, width int) []string {
 
 func (o *runOptions) run(cmd *cobra.Command, command []string) error {
 	if len(command) == 0 {
-		return usagef("no command to run")
+		return usage.Errorf("no command to run")
 	}
 	settings, err := o.settings(cmd)
 	if err != nil {
@@ -154,7 +155,7 @@ func (o *runOptions) settings(cmd *cobra.Command) ([]string, error) {
 		}
 		v := *o.values[s.Name]
 		if err := s.Check(v); err != nil {
-			return nil, usagef("--%s=%s: %w", s.Option(), v, err)
+			return nil, usage.Errorf("--%s=%s: %w", s.Option(), v, err)
 		}
 		settings = append(settings, s.Name+"="+v)
 	}

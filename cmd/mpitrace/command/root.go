@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mpitrace/mpitrace/cmd/internal/usage"
 	"github.com/mpitrace/mpitrace/internal/launch"
 	"github.com/mpitrace/mpitrace/internal/version"
 )
@@ -54,11 +55,8 @@ run exits as the command that it started.`,
 		},
 	}
 	root.SetVersionTemplate("mpitrace {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newRun(), newDoctor(), newLib(), newFunctions())
-	for _, verb := range root.Commands() {
-		countAsStarted(verb)
-	}
+	usage.Watch(root)
 	return root
 }
 
@@ -92,20 +90,11 @@ func Run(args []string, stdout, stderr io.Writer) int {
 		return ExitCannotRun
 	case errors.As(err, &missing):
 		return ExitNotFound
-	case isUsage(err):
+	case usage.Is(err):
 		fmt.Fprintf(stderr, "mpitrace: try %q\n", cmd.CommandPath()+" --help")
 		return ExitUsage
 	}
 	return ExitInput
-}
-
-// usageError is a mistake on the command line.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func usagef(format string, args ...any) error {
-	return usageError{fmt.Errorf(format, args...)}
 }
 
 // errFindings is what a verb returns that worked and has printed findings.
@@ -123,28 +112,3 @@ type hinted struct {
 }
 
 func (h hinted) Unwrap() error { return h.error }
-
-// verbError marks what came out of a running verb: anything else that Execute
-// returns is cobra's complaint about the command line.
-type verbError struct{ error }
-
-func (e verbError) Unwrap() error { return e.error }
-
-func countAsStarted(cmd *cobra.Command) {
-	run := cmd.RunE
-	if run == nil {
-		return
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := run(cmd, args); err != nil {
-			return verbError{err}
-		}
-		return nil
-	}
-}
-
-func isUsage(err error) bool {
-	var usage usageError
-	var verb verbError
-	return errors.As(err, &usage) || !errors.As(err, &verb)
-}
