@@ -17,7 +17,7 @@ static const struct mpit_abi openmpi = {
 	.handle_mask = ~0ull, .handle_size = 8,
 	.status_size = 24, .status_source = 0, .status_tag = 4, .status_error = 8,
 	.any_source = -1, .any_tag = -1, .proc_null = -2, .root = -4, .undefined = -32766,
-	.in_place = 1, .status_ignore = 0, .statuses_ignore = 0, .unweighted = 2, .weights_empty = 3,
+	.in_place = 1, .status_ignore = 0, .statuses_ignore = 0,
 	.err_in_status = 18, .err_pending = 19, .err_unsupported = 52,
 };
 
@@ -28,7 +28,7 @@ static const struct mpit_abi mpich = {
 	.any_source = -2, .any_tag = -1, .proc_null = -1, .root = -3, .undefined = -32766,
 	.in_place = ~0ull, .status_ignore = 1, .statuses_ignore = 1,
 	.comm_world = 0x44000000, .comm_self = 0x44000001, .comm_null = 0x04000000,
-	.request_null = 0x2c000000, .message_null = 0x2c000000, .message_no_proc = 0x6c000000,
+	.request_null = 0x2c000000,
 	.type_null = 0x0c000000, .type_byte = 0x4c00010d, .win_null = 0x20000000, .file_null = 0, .op_null = 0x18000000,
 	.err_in_status = 17, .err_pending = 18, .err_unsupported = 44,
 };
@@ -38,9 +38,9 @@ static const struct mpit_abi standard = {
 	.handle_mask = ~0ull, .handle_size = 8,
 	.status_size = 32, .status_source = 0, .status_tag = 4, .status_error = 8,
 	.any_source = -1, .any_tag = -2, .proc_null = -3, .root = -4, .undefined = -32766,
-	.in_place = 1, .status_ignore = 0, .statuses_ignore = 0, .unweighted = 10, .weights_empty = 11,
+	.in_place = 1, .status_ignore = 0, .statuses_ignore = 0,
 	.comm_world = 0x101, .comm_self = 0x102, .comm_null = 0x100,
-	.request_null = 0x180, .message_null = 0x128, .message_no_proc = 0x129,
+	.request_null = 0x180,
 	.type_null = 0x200, .type_byte = 0x247, .win_null = 0x110, .file_null = 0x118, .op_null = 0x20,
 	.err_in_status = 19, .err_pending = 18, .err_unsupported = 55,
 };
@@ -91,23 +91,11 @@ static void fill_openmpi(void)
 	mpit_abi.comm_self = symbol("ompi_mpi_comm_self");
 	mpit_abi.comm_null = symbol("ompi_mpi_comm_null");
 	mpit_abi.request_null = symbol("ompi_request_null");
-	mpit_abi.message_null = symbol("ompi_message_null");
-	mpit_abi.message_no_proc = symbol("ompi_message_no_proc");
 	mpit_abi.type_null = symbol("ompi_mpi_datatype_null");
 	mpit_abi.type_byte = symbol("ompi_mpi_byte");
 	mpit_abi.win_null = symbol("ompi_mpi_win_null");
 	mpit_abi.file_null = symbol("ompi_mpi_file_null");
 	mpit_abi.op_null = symbol("ompi_mpi_op_null");
-}
-
-static void fill_mpich(void)
-{
-	void **p;
-	mpit_abi = mpich;
-	if ((p = mpit_library_symbol("MPI_UNWEIGHTED")))
-		mpit_abi.unweighted = (uint64_t)*p;
-	if ((p = mpit_library_symbol("MPI_WEIGHTS_EMPTY")))
-		mpit_abi.weights_empty = (uint64_t)*p;
 }
 
 static int starts_with(const char *s, const char *prefix)
@@ -141,7 +129,7 @@ void mpit_abi_detect(void)
 	else if (mpit_library_symbol("ompi_mpi_comm_world") && starts_with(library_version, "Open MPI"))
 		fill_openmpi();
 	else if (is_mpich_family(library_version))
-		fill_mpich();
+		mpit_abi = mpich;
 	else
 		mpit_abi = opaque;
 	for (unsigned i = 0; i < NUM_OPS; i++) {

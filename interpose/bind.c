@@ -133,14 +133,12 @@ void *mpit_library_symbol(const char *name)
 	return p || !library ? p : dlsym(library, name);
 }
 
-static void *find_function(const char *name, const void *own)
+static void *find_function(const char *name)
 {
 	char pname[128] = "P";
 	strncat(pname, name, sizeof pname - 2);
 	void *p = dlsym(library, pname);
-	if (!p)
-		p = dlsym(library, name);
-	return p == own ? NULL : p;
+	return p ? p : dlsym(library, name);
 }
 
 static int bind_functions(void)
@@ -149,7 +147,7 @@ static int bind_functions(void)
 	if (!library)
 		return 0;
 	for (unsigned i = 1; i < MPIT_NUM_FUNCTIONS; i++) {
-		void *p = mpit_names[i] ? find_function(mpit_names[i], NULL) : NULL;
+		void *p = mpit_names[i] ? find_function(mpit_names[i]) : NULL;
 		mpit_real[i] = p ? p : (void *)mpit_absent;
 	}
 	return 1;

@@ -43,8 +43,8 @@ struct mpit_abi {
 	int32_t status_source, status_tag, status_error; /* offsets; -1: not known */
 	uint32_t kind;        /* enum mpit_abi_kind */
 	int32_t any_source, any_tag, proc_null, root, undefined;
-	uint64_t in_place, status_ignore, statuses_ignore, unweighted, weights_empty;
-	uint64_t comm_world, comm_self, comm_null, request_null, message_null, message_no_proc;
+	uint64_t in_place, status_ignore, statuses_ignore;
+	uint64_t comm_world, comm_self, comm_null, request_null;
 	uint64_t type_null, type_byte, win_null, file_null, op_null;
 	int32_t err_in_status, err_pending, err_unsupported;
 };
@@ -87,7 +87,6 @@ struct mpit_thread {
 	size_t scratch_size;
 	char ring_path[512]; /* empty: the ring is plain memory */
 	_Atomic int ended; /* the thread is gone; the drain may reuse the ring */
-	uint32_t drained_inline;
 	struct mpit_cached objects[MPIT_OBJECT_CACHE];
 	struct mpit_cached types[MPIT_TYPE_CACHE];
 };

@@ -299,7 +299,6 @@ int mpit_slow(struct mpit_thread *t, unsigned slots)
 	}
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
 	if (t->head + slots - tail > capacity - capacity / 16) {
-		t->drained_inline++;
 		if (!mpit_drain_wait(MPIT_DRAIN_INLINE, 60)) {
 			r->lost_calls++;
 			return 0;

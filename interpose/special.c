@@ -22,45 +22,53 @@ static inline struct mpit_slot *begin(struct mpit_thread *t, unsigned id, unsign
 	return s;
 }
 
-MPIT_WRAP(Init, int, (void *argc, void *argv))
+/* What precedes PMPI_Init and PMPI_Init_thread: the thread that records the
+ * call, NULL if recording does not begin. */
+static inline struct mpit_thread *before_init(void)
 {
 	if (mpit_self->state == MPIT_INSIDE || !mpit_bind() || !mpit_start())
-		return MPIT_REAL(Init, int, (void *, void *))(argc, argv);
+		return NULL;
 	struct mpit_thread *t = mpit_thread_make();
-	if (!t)
-		return MPIT_REAL(Init, int, (void *, void *))(argc, argv);
-	t->state = MPIT_INSIDE;
-	struct mpit_slot *s = begin(t, MPIT_ID_Init, 1, __builtin_return_address(0));
-	if (s)
-		mpit_publish(t, s, 1);
-	int rc = MPIT_REAL(Init, int, (void *, void *))(argc, argv);
+	if (t)
+		t->state = MPIT_INSIDE;
+	return t;
+}
+
+/* What follows them. */
+static inline void after_init(struct mpit_thread *t, struct mpit_slot *s, int rc)
+{
 	uint64_t end = mpit_now();
 	mpit_started();
 	if (s)
 		mpit_end(s, end, rc);
 	t->state = MPIT_IDLE;
+}
+
+MPIT_WRAP(Init, int, (void *argc, void *argv))
+{
+	struct mpit_thread *t = before_init();
+	if (!t)
+		return MPIT_REAL(Init, int, (void *, void *))(argc, argv);
+	struct mpit_slot *s = begin(t, MPIT_ID_Init, 1, __builtin_return_address(0));
+	if (s)
+		mpit_publish(t, s, 1);
+	int rc = MPIT_REAL(Init, int, (void *, void *))(argc, argv);
+	after_init(t, s, rc);
 	return rc;
 }
 
 MPIT_WRAP(Init_thread, int, (void *argc, void *argv, int required, void *provided))
 {
-	if (mpit_self->state == MPIT_INSIDE || !mpit_bind() || !mpit_start())
-		return MPIT_REAL(Init_thread, int, (void *, void *, int, void *))(argc, argv, required, provided);
-	struct mpit_thread *t = mpit_thread_make();
+	struct mpit_thread *t = before_init();
 	if (!t)
 		return MPIT_REAL(Init_thread, int, (void *, void *, int, void *))(argc, argv, required, provided);
-	t->state = MPIT_INSIDE;
 	struct mpit_slot *s = begin(t, MPIT_ID_Init_thread, 2, __builtin_return_address(0));
 	if (s) {
 		((int64_t *)(s + 1))[0] = required;
 		mpit_publish(t, s, 2);
 	}
 	int rc = MPIT_REAL(Init_thread, int, (void *, void *, int, void *))(argc, argv, required, provided);
-	uint64_t end = mpit_now();
-	mpit_started();
-	if (s)
-		mpit_end(s, end, rc);
-	t->state = MPIT_IDLE;
+	after_init(t, s, rc);
 	return rc;
 }
 
